@@ -27,7 +27,7 @@ _UNDERLINED = re.compile(r"[^.!?…。！？।؟:;|]{1,80}$")
 """What is surely no sentence and no "word: value", so may be a heading with a line under it."""
 _ROMAN = r"(?i:x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3})"
 _ITEM = re.compile(
-    rf"[ \t]*(?:[-*+•‣◦▪–—·][ \t]+|\(?(?:\d{{1,3}}|[A-Za-z]|{_ROMAN})[.)][ \t]+"
+    rf"[ \t]*(?:[-*+•‣◦▪–—·][ \t]+|\(?(?:\d{{1,3}}|[A-Za-z]|{_ROMAN})\\?[.)][ \t]+"
     r"|(?:\d{1,2}\ufe0f?\u20e3|\U0001f51f)[ \t]*)"
 )
 """A bullet; a number, letter or Roman numeral; an emoji keycap."""
@@ -39,7 +39,8 @@ SIGN = (
 _SIGN = re.compile(rf"[ \t]*({SIGN})[ \t]+(?=\S)")
 _FIELD = re.compile(r"[ \t]*([^\W\d_])[\w-]*(?: [\w-]+){0,2}:(?: +\S|$)")
 """A line that begins as "word: value", or is "word:"."""
-_FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]+(?=\S)")
+_FOOTNOTE = re.compile(r"[ \t]*(?:\[\^?\d{1,3}\]:|[¹²³⁰⁴-⁹]{1,3}:?)[ \t]+(?=\S)")
+_PIPE = re.compile(r"(?<!\\)\|")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _DELIMITER_ROW = re.compile(
@@ -222,7 +223,8 @@ def _source(text: str, block: Block) -> str:
 def _cells(text: str, block: Block) -> tuple[Span, ...]:
     cells: list[Span] = []
     start = block.start
-    for end in [i for i in range(block.start, block.end) if text[i] == "|"] + [block.end]:
+    pipes = [pipe.start() for pipe in _PIPE.finditer(text, block.start, block.end)]
+    for end in [*pipes, block.end]:
         cells.append(trimmed(text, start, end))
         start = end + 1
     if cells and cells[0][0] >= cells[0][1]:
@@ -237,11 +239,7 @@ def _join_wrapped(text: str, found: list[Block]) -> list[Block]:
     out: list[Block] = []
     for block in found:
         if out and _continues(text, out[-1], block):
-            last = out[-1]
-            out[-1] = Block(
-                last.kind, last.start, block.end, last.cells, last.marker, last.numbered,
-                last.indent, last.after_blank,
-            )  # fmt: skip
+            out[-1] = replace(out[-1], end=block.end)
         elif block.kind in NOTHING and out and out[-1].kind == block.kind:
             out[-1] = Block(block.kind, out[-1].start, block.end)
         else:

@@ -47,25 +47,8 @@ _LINE_IS_TOLD = 16
 """A line of this length can no longer become a list item, a quotation or a fence."""
 
 _CLOSERS = (
-    '"',
-    "'",
-    "`",
-    "''",
-    " ''",
-    "``",
-    "’",
-    "”",
-    "“",
-    "»",
-    "«",
-    "›",
-    "‚",
-    "‛",
-    "‟",
-    "》",
-    "」",
-    ")",
-)
+    '"', "'", "`", "''", " ''", "``", "’", "”", "“", "»", "«", "›", "‚", "‛", "‟", "》", "」", ")",
+)  # fmt: skip
 _OPENER = re.compile(r"[`\"«‘‚“‛„»‟‹《「(（<{\[]|\B'|''")
 _NUMBER = r"(?:\d{1,9}|[A-Za-z]|[ivxlcdmIVXLCDM]{1,9})"
 _NUMBERING = re.compile(

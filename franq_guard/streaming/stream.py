@@ -150,9 +150,10 @@ class ClaimStream:
 
         Raises:
             FactualityError: at a claim with a label of ``raise_on``; the stream ends there.
-            RuntimeError: if it is text after :meth:`end`, of which nothing would be checked.
+            RuntimeError: if it is text after :meth:`end`, of which nothing would be checked. After
+                :meth:`close` text is discarded.
         """
-        if piece and self._ended:
+        if piece and self._ended and not self._closed:
             raise RuntimeError("feed() after end(): another answer needs a ClaimStream of its own")
         self._text += piece
         if self._is_time_to_look(piece):

@@ -50,6 +50,13 @@ LISTS = [
     # an adjective in a list, no verb
     "The rise is linked to changing habits, increased sales, and weakened rules.",
     "The yard was full of people playing chess, reading, and feeding their birds.",
+    # words that are said once for all members, or members that are no things
+    "The town borders Lake Arn and Belm.",
+    "He climbed Mount Arn and Belm.",
+    "It sells bread, milk and more.",
+    "It sells bread, milk, and others.",
+    "His score was 27 and 31.",
+    'It has a lawn and its test "has parts" today.',
 ]
 
 SCOPE = [
@@ -96,6 +103,7 @@ NAMES = [
     "It was a hit in Peru, the first by a local band.",
     "A song by Ann Bell, recorded for a film, was a hit.",
     "She is one of six women, in addition to Ann, named in the book.",
+    "She opened her own Marina, the largest in town.",
 ]
 
 TOLD = [
@@ -146,6 +154,9 @@ def test_it_stays_whole(answer):
         # "was" may be left out
         ("He was caught in the fight", ", and beheaded the next day."),
         ("The match was the third final", " and billed as the greatest."),
+        ("He left the club", ", winning the cup, the league and the shield."),
+        # "critic" is no editor
+        ("Tom is editor for the Times", ", critic for the Post."),
     ],
 )
 def test_what_is_added_is_said_with_the_whole_sentence(first, addition):

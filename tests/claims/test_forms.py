@@ -95,6 +95,10 @@ FORMS = {
         (["Rome is big."], ["table header"]),
     "<table>\n<tr>\n<th>Town</th>\n<th>Size</th>\n</tr>\n<tr><td>Rome is big</td></tr></table>":
         (["Rome is big."], ["table header", "table header"]),
+    "Rome is big.¹ Bonn is small.²\n\n¹ Lee, Towns, p. 4\n² Bonn has a river.":
+        (["Rome is big.", "Bonn is small.", "Bonn has a river."], ["citation"]),
+    "1\\. Rome is big.\n2\\) Bonn is small.": (["Rome is big.", "Bonn is small."], []),
+    "| a | b |\n|---|---|\n| x \\| y | 9 cm |": (["X | y: b: 9 cm."], ["table header"]),
     "Rome is big [1].\n\nSources:\n[1] Towns. Rome, 1990.\n- https://a.b/c Paris\n- Paris is old.":
         (["Rome is big.", "Paris is old."], ["citation", "citation"]),
     "Rome is big.\n\nSources:\n- Rome manual, page 3\n2. Guide: Rome is old.\n- Lee (1990). Towns":

@@ -126,9 +126,9 @@ def test_texts_are_plain_sentences():
     assert texts("**Rome** is [old](http://a.b/c) and `big`.[2]") == ["Rome is old and big."]
     assert texts("iPhone sales grew") == ["iPhone sales grew."]
     escaped = r"Its file is pump\_data\_v2.csv. It costs \$40, 5\% less. It is \*A\* or *B*."
-    assert texts(f"{escaped} It takes $4$ kg.") == [
+    assert texts(rf"{escaped} It takes $4$ l or $4\text{{ kg}}$.") == [
         "Its file is pump_data_v2.csv.", "It costs $40, 5% less.", "It is *A* or B.",
-        "It takes 4 kg.",
+        "It takes 4 l or 4 kg.",
     ]  # fmt: skip
 
 

@@ -173,7 +173,7 @@ def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
     antecedent = phrase_before(frame, comma, main)
     if end is None or antecedent is None:
         return None
-    if _part_of_phrase(frame, antecedent, main, comma) or _titled(frame, comma, end):
+    if _part_of_phrase(frame, antecedent) or _titled(frame, comma, end):
         return None
     if antecedent[-1].is_name and is_plural(antecedent[-1]) and antecedent[0].low == "the":
         return None  # "The Cyber Troops, led by": was or were?
@@ -183,12 +183,8 @@ def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
     )
 
 
-def _part_of_phrase(
-    frame: Sequence[Word], antecedent: Sequence[Word], main: int, comma: int
-) -> bool:
+def _part_of_phrase(frame: Sequence[Word], antecedent: Sequence[Word]) -> bool:
     """Whether it is the end of the subject only: "whale" of "A species of whale, feared ..."."""
-    if main < comma:
-        return False
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     return first > subject_start(frame) and frame[first - 1].low in w.PREPOSITIONS
 

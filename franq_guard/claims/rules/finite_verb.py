@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.lexer import Word
@@ -149,6 +150,8 @@ def _adds(words: Sequence[Word], k: int) -> bool:
 _COUNTING = frozenset({"both", "only", "not", "even", "just"})
 """Adverbs that belong to the noun after them: "Both towns grew"."""
 _SUBJECTS = frozenset({"he", "she", "it", "they", "we"})
+_PRONOUNS_TOO = word_set("this these those both all one many others her some another each")
+"""They may be a subject, though most are determiners as well."""
 _TIMES = frozenset(
     {"month", "year", "week", "day", "season", "summer", "winter", "spring", "autumn"}
 )
@@ -263,20 +266,7 @@ def _follows(words: Sequence[Word], k: int, kinds: frozenset[str]) -> bool:
 def _blocks_verb(before: Word, words: Sequence[Word], k: int) -> bool:
     """Whether the word before makes a verb form a noun or participle: "the", "of", "has"."""
     low = before.low
-    if low in {
-        "this",
-        "these",
-        "those",
-        "both",
-        "all",
-        "one",
-        "many",
-        "others",
-        "her",
-        "some",
-        "another",
-        "each",
-    }:
+    if low in _PRONOUNS_TOO:
         return False
     return (
         low in w.DETERMINERS

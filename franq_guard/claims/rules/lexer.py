@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _TOKEN = re.compile(
     r"(?:https?://|www\.)\S*[^\s.,;:!?)\]}\"'”’]|[^\W_]+(?:['’\-.,/&@:+][^\W_]+)*|\S"
@@ -63,7 +63,7 @@ def lex(text: str, start: int = 0, end: int | None = None) -> list[Word]:
         elif token in _OPEN:
             closers.append(_OPEN[token])
     if closers:  # an unclosed bracket or quote has no effect
-        words = [Word(x.text, x.start, x.end, x.index, low=x.low) for x in words]
+        words = [replace(word, shielded=False) for word in words]
     return _with_dates(words)
 
 
@@ -72,8 +72,7 @@ def _with_dates(words: list[Word]) -> list[Word]:
     for k in range(2, len(words) - 1):
         day, year = words[k - 1].text, words[k + 1].text
         if words[k].text == "," and day.isdigit() and len(day) < 3 and year[:4].isdigit():
-            word = words[k]
-            words[k] = Word(word.text, word.start, word.end, word.index, True, word.low)
+            words[k] = replace(words[k], shielded=True)
     return words
 
 

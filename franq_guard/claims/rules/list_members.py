@@ -390,7 +390,7 @@ def _plain_pair(members: Sequence[Sequence[Word]], governor: Word) -> bool:
         return False
     if any(not x.is_word for x in (*left, *right)):
         return False
-    return len(left) == 1 or len(left) <= 4
+    return len(left) <= 4
 
 
 def _has_verb(member: Sequence[Word]) -> bool:

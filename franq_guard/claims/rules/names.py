@@ -8,7 +8,7 @@ from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import head
 from franq_guard.claims.rules.antecedents import PEOPLE
-from franq_guard.claims.rules.finite_verb import is_adverb, is_plural
+from franq_guard.claims.rules.finite_verb import after_adverbs, is_adverb, is_plural
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.professions import is_profession
 from franq_guard.claims.rules.verbs import GERUNDS
@@ -93,9 +93,7 @@ def complement(words: Sequence[Word], verb: int) -> Word | None:
     """The noun of "is a German painter"."""
     if words[verb].low not in {"is", "was"} or verb + 2 >= len(words):
         return None
-    k = verb + 1
-    while k < len(words) - 1 and is_adverb(words[k]):
-        k += 1
+    k = after_adverbs(words, verb + 1)
     if words[k].low not in {"a", "an", "the", "one"}:
         return None
     inside: list[Word] = []

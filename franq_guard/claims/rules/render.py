@@ -17,8 +17,8 @@ _EMPHASIS = re.compile(
 )
 _ESCAPED = re.compile(r"\\([*_$%#&~|])")
 """A mark that is meant as it stands, in Markdown or LaTeX: "pump\\_data", "5\\%"."""
-_NUMBER = re.compile(r"(?<![\w$\\])\$(\d[\d.,]*)\$(?![\w$])")
-"""A number set as a formula: "It weighs $4$ kg" is about no dollars."""
+_NUMBER = re.compile(r"(?<![\w$\\])\$(\d[\d.,]*)(?:\\text\{([^{}$\n]{1,20})\})?\$(?![\w$])")
+"""A number set as a formula: "It weighs $4$ kg" and "$4\\text{ kg}$" are about no dollars."""
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*\)")
 _NUMBERING = re.compile(r"^\(?\d{1,2}[.)] (?=\D)")
 _OPENING_SIGN = re.compile(rf"^(?:{SIGN} +)+")
@@ -88,4 +88,4 @@ def as_sentence(text: str) -> str:
 def plain(text: str) -> str:
     """The text without Markdown emphasis, link targets, footnote marks and escaping backslashes."""
     text = _EMPHASIS.sub("", _LINK.sub(r"\1", text))
-    return _ESCAPED.sub(r"\1", _NUMBER.sub(r"\1", text)) if "\\" in text or "$" in text else text
+    return _ESCAPED.sub(r"\1", _NUMBER.sub(r"\1\2", text)) if "\\" in text or "$" in text else text
