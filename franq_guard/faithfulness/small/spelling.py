@@ -14,7 +14,7 @@ from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
 from franq_guard.faithfulness.small.plain import plain
 
-SPELLING: Final = "spelling13"
+SPELLING: Final = "spelling14"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 
