@@ -68,3 +68,41 @@ class PassageNli(Protocol):
         self, passages: Sequence[Sequence[Passage | str]], hypotheses: Sequence[str]
     ) -> list[NDArray[np.float64]]:
         """Probabilities (k, 3) of the three classes for each hypothesis and its k passages."""
+
+
+def texts_of(passages: Sequence[Passage | str]) -> tuple[str, ...]:
+    """The text of each passage.
+
+    Raises:
+        TypeError: one text, whose letters would be taken for passages.
+    """
+    if isinstance(passages, str):
+        raise TypeError("give a list of passages, not one text")
+    return tuple(p if isinstance(p, str) else p.text for p in passages)
+
+
+def check_pairs(contexts: Sequence[object], claims: Sequence[str]) -> None:
+    """Refuse what is no list of pairs.
+
+    Raises:
+        TypeError: one text in place of a list.
+        ValueError: the lengths differ.
+    """
+    if isinstance(contexts, str) or isinstance(claims, str):
+        raise TypeError("give lists of texts, not one text")
+    if len(contexts) != len(claims):
+        raise ValueError(f"{len(contexts)} contexts for {len(claims)} claims: give one for each")
+
+
+def check_claims(claims: Sequence[str]) -> None:
+    """Refuse blank claims.
+
+    Raises:
+        TypeError: one text in place of a list.
+        ValueError: a claim is blank.
+    """
+    if isinstance(claims, str):
+        raise TypeError("give lists of texts, not one text")
+    for index, claim in enumerate(claims):
+        if not claim.strip():
+            raise ValueError(f"claim {index} is empty: there is nothing to score")

@@ -11,6 +11,7 @@ import numpy as np
 
 from franq_guard.basics.deadline import between_batches
 from franq_guard.basics.text import without_surrogates
+from franq_guard.faithfulness.base import check_pairs
 from franq_guard.franq import FloatArray
 
 __all__ = ["SequenceNli", "label_order"]
@@ -66,10 +67,10 @@ class SequenceNli:
         """Probabilities (n, 3) of entailment, neutral, contradiction for each pair.
 
         Raises:
+            TypeError: one text in place of a list.
             ValueError: for sequences of different length.
         """
-        if len(premises) != len(hypotheses):
-            raise ValueError("premises and hypotheses differ in length")
+        check_pairs(premises, hypotheses)
         sizes = [len(a) + len(b) for a, b in zip(premises, hypotheses, strict=True)]
         found = np.empty((len(premises), 3))
         order = np.argsort(sizes, kind="stable")  # pairs of like length: little padding

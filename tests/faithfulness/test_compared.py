@@ -30,6 +30,7 @@ BOATS = """Boats for hire in Ulvsund. Rowing boats are free for members.
         ("The Eider has more seats than the Tern.", False),
         ("The Eider is older than the Tern.", False),  # 2011, 1998: the lower year is the older one
         ("The Old Gannet is older than the Tern.", True),
+        ("The Old Gannet is lighter than the Tern.", False),  # 2.1 t
         ("The Tern is faster than the Old Gannet.", True),
         ("The Eider Plus is lighter than the Eider.", False),  # 120 kg, 95 kg
         ("The Tern costs more per day than the Old Gannet.", False),
@@ -76,7 +77,6 @@ def test_a_comparison_is_computed(claim, verdict):
     "claim",
     [
         "The Eider has more seats than the Eider Plus.",  # equal
-        "The Old Gannet is lighter than the Tern.",  # "t" is no unit that is known
         "The Tern is cheaper than the Eider.",  # per day or per week?
         "The Eider leaves earlier than the Tern.",  # 00:20 may be of the next day
         "The Tern does not have more seats than the Eider.",

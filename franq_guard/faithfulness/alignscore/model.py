@@ -24,6 +24,7 @@ from franq_guard.faithfulness.alignscore.chunks import Splitter, default_splitte
 from franq_guard.faithfulness.alignscore.evidence import Support, find_support
 from franq_guard.faithfulness.alignscore.pair_grid import Grid, GridBuilder
 from franq_guard.faithfulness.alignscore.pair_scorer import PairScorer
+from franq_guard.faithfulness.base import check_claims, check_pairs, texts_of
 from franq_guard.records import Evidence, Passage
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class AlignScore:
         self, passages: Sequence[Sequence[Passage | str]], claims: Sequence[str]
     ) -> list[float]:
         """P(faithful) of n claims, each with its own passages, read as `context` says."""
-        contexts = [self._contexts(_texts(own)) for own in passages]
+        contexts = [self._contexts(texts_of(own)) for own in passages]
         counts = [len(own) for own in contexts]
         repeated = [claim for claim, n in zip(claims, counts, strict=True) for _ in range(n)]
         scores = iter(self.score([text for own in contexts for text in own], repeated))
@@ -226,7 +227,7 @@ class AlignScore:
         Raises:
             ValueError: an empty claim.
         """
-        texts = _texts(passages)
+        texts = texts_of(passages)
         return find_support(
             texts,
             claims,
@@ -245,7 +246,7 @@ class AlignScore:
         """For each pair its grid and the scores (rows, columns) of the grid's cells."""
         items = _items(contexts, claims)
         if self._split or not self._exact:
-            _refuse_empty(claims)
+            check_claims(claims)
         live = [self._exact or bool(context.strip()) for context, _ in items]
         run = self._run([item for item, has_text in zip(items, live, strict=True) if has_text])
         for has_text in live:
@@ -280,24 +281,9 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
     return shares
 
 
-def _texts(passages: Sequence[Passage | str]) -> list[str]:
-    if isinstance(passages, str):  # its letters would be taken for passages
-        raise TypeError("give a list of passages, not one text")
-    return [one if isinstance(one, str) else one.text for one in passages]
-
-
 def _items(contexts: Sequence[str], claims: Sequence[str]) -> list[tuple[str, str]]:
-    if isinstance(contexts, str) or isinstance(claims, str):
-        raise TypeError("give lists of texts, not one text")
-    if len(contexts) != len(claims):
-        raise ValueError(f"{len(contexts)} contexts for {len(claims)} claims: give one for each")
+    check_pairs(contexts, claims)
     return list(zip(contexts, claims, strict=True))
-
-
-def _refuse_empty(claims: Sequence[str]) -> None:
-    for index, claim in enumerate(claims):
-        if not claim.strip():
-            raise ValueError(f"claim {index} is empty: there is nothing to score")
 
 
 def _check(name: str, value: str, allowed: Sequence[str]) -> None:

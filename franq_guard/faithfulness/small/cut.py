@@ -18,7 +18,7 @@ from franq_guard.faithfulness.small.plain import as_seen
 from franq_guard.faithfulness.small.spelling import as_written
 from franq_guard.faithfulness.small.tables.rows import tables
 from franq_guard.faithfulness.small.written_out import written_out
-from franq_guard.records import Passage, Span
+from franq_guard.records import Span
 
 Texts = tuple[str, ...]
 
@@ -85,17 +85,6 @@ def _beside(part: str, context: Cut) -> Cut:
     "Line 4 departs earlier than line 2" stands nowhere, yet the table says so.
     """
     return Cut.of((part,)) if compared(part, context.source) else context
-
-
-def texts_of(passages: Sequence[Passage | str]) -> Texts:
-    """Return the text of each passage.
-
-    Raises:
-        TypeError: one text, whose letters would be taken for passages.
-    """
-    if isinstance(passages, str):
-        raise TypeError("give a list of passages, not one text")
-    return tuple(p if isinstance(p, str) else p.text for p in passages)
 
 
 def claim_pieces(claim: str) -> list[str]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
+from franq_guard.faithfulness.base import check_claims, check_pairs, texts_of
 from franq_guard.faithfulness.small import blend
 from franq_guard.faithfulness.small.cut import (
     Cut,
@@ -24,7 +25,6 @@ from franq_guard.faithfulness.small.cut import (
     nearest,
     read_together,
     stretches,
-    texts_of,
     worth_reading,
 )
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS
@@ -172,7 +172,8 @@ class SmallFaithfulness:
             contexts: for each claim, the texts that may support it.
             claims: as many as `contexts`.
         """
-        _check(contexts, claims)
+        check_pairs(contexts, claims)
+        check_claims(claims)
         pieces = read_together(contexts, claims)
         read = [worth_reading(part, context.chunks) for _, part, context in pieces]
         near = [nearest(part, context.sentences) for _, part, context in pieces]
@@ -202,7 +203,8 @@ class SmallFaithfulness:
         Raises:
             ValueError: a hypothesis is blank, or the lengths differ.
         """
-        _check(premises, hypotheses)
+        check_pairs(premises, hypotheses)
+        check_claims(hypotheses)
         cut = {premise: chunk_texts(premise) for premise in dict.fromkeys(premises)}
         pairs = [(p, as_written(h, p)) for p, h in zip(premises, hypotheses, strict=True)]
         logits = self._reader.logits([(h, chunk) for p, h in pairs for chunk in cut[p]])
@@ -224,7 +226,8 @@ class SmallFaithfulness:
         Raises:
             ValueError: a hypothesis is blank, or the lengths differ.
         """
-        _check(passages, hypotheses)
+        check_pairs(passages, hypotheses)
+        check_claims(hypotheses)
         texts = [texts_of(of_one) for of_one in passages]
         spelled = [as_written(h, "\n".join(t)) for h, t in zip(hypotheses, texts, strict=True)]
         cut = {text: chunk_texts(text) for of_one in texts for text in of_one}
@@ -285,7 +288,7 @@ class SmallFaithfulness:
         Raises:
             ValueError: a claim is blank.
         """
-        _check(claims, claims)
+        check_claims(claims)
         texts = [written_out(text) for text in texts_of(passages)]
         places: dict[str, tuple[int, Span]] = {}
         for number, text in enumerate(texts):
@@ -359,13 +362,3 @@ def _changed(part: str, near: Sequence[str], context: Cut) -> Replaced:
 
 def _of(items: Sequence[_Item], chosen: Sequence[int]) -> list[_Item]:
     return [items[i] for i in chosen]
-
-
-def _check(contexts: Sequence[object], claims: Sequence[str]) -> None:
-    if isinstance(contexts, str) or isinstance(claims, str):
-        raise TypeError("give lists of texts, not one text")
-    if len(contexts) != len(claims):
-        raise ValueError(f"{len(contexts)} contexts for {len(claims)} claims")
-    for index, claim in enumerate(claims):
-        if not claim.strip():
-            raise ValueError(f"claim {index} is empty")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -28,6 +28,7 @@ from franq_guard.faithfulness.small.differences.subjects import other_subject
 from franq_guard.faithfulness.small.tokens import (
     Known,
     Measures,
+    Token,
     Tokens,
     counts,
     known,
@@ -126,41 +127,59 @@ class _Side:
 
 
 class _Pair:
-    """Claim and sentence, aligned word by word; ``claim``: its words without pronouns."""
+    """Claim and sentence, aligned word by word.
+
+    ``share`` is how many of the claim's words that do not differ the sentence has, ``fit`` how well
+    the two match.
+
+    Args:
+        claim: its words without pronouns.
+        claimed: the claim.
+        said: the sentence.
+    """
 
     def __init__(self, claim: Tokens, claimed: str, said: str) -> None:
         sentence = tokens(said)
         told = differences(claimed, measured(sentence))
         claim = tuple(token for token in claim if token.kind != "number" or token.text not in told)
         self.texts = claimed, said
-        self.opposites = opposites = opposed(claimed, said)
+        self.opposites = opposed(claimed, said)
         self.here, self.there = _Side(claim), _Side(sentence)
-        self.order = own, other = [t.text for t in claim], [t.text for t in sentence]
-        steps = SequenceMatcher(None, own, other, autojunk=False).get_opcodes()
-        runs = [0, *(b - a if kind == "equal" else 0 for kind, a, b, _, _ in steps)]
-        self.gaps = [
-            Gap(claim, sentence, run, *step[1:])
-            for run, step in zip(runs, steps, strict=False)
-            if step[0] != "equal"
+        self.order = [t.text for t in claim], [t.text for t in sentence]
+        steps = SequenceMatcher(None, *self.order, autojunk=False).get_opcodes()
+        self.gaps = list(_gaps(claim, sentence, steps))
+        matching = [
+            pair
+            for kind, a, b, c, d in steps
+            if kind == "equal"
+            for pair in zip(claim[a:b], sentence[c:d], strict=True)
         ]
-        facts = {token.text for token in claim if token.kind in ("number", "name")}
-        missing = facts - self.there.words
-        missing |= {token.text for token in claim if opposite_key(token.text) in opposites}
-        beside = (
-            zip(claim[a:b], sentence[c:d], strict=True) for s, a, b, c, d in steps if s == "equal"
-        )
         # of what the claim's numbers are where the sentence says something else
-        self.units = {
-            own.of for side in beside for own, other in side if not own.of.agrees(other.of)
-        }
-        missing |= {token.text for token in claim if token.of in self.units} - self.there.words
-        idle = missing | SOME
-        rest = [t for t in claim if t.kind not in ("negation", "few") and t.text not in idle]
-        share = _mean(token.text in self.there.words for token in rest)
+        self.units = {own.of for own, other in matching if not own.of.agrees(other.of)}
+        alike = self._alike(claim)
         subject = self.gaps[0].subject if self.gaps else ()
-        self.share = _mean(t.text in self.there.words for t in rest if t.text not in subject)
-        aligned = sum(step[2] - step[1] for step in steps if step[0] == "equal")
-        self.fit = share + aligned / max(1, len(claim))
+        self.share = self._stated(token for token in alike if token.text not in subject)
+        self.fit = self._stated(alike) + len(matching) / max(1, len(claim))
+
+    def _alike(self, claim: Tokens) -> list[Token]:
+        """The claim's words but for facts, units and opposites that differ, and little ones."""
+        there = self.there.words
+        differing = {
+            token.text
+            for token in claim
+            if (
+                token.text not in there
+                and (token.kind in ("number", "name") or token.of in self.units)
+            )
+            or opposite_key(token.text) in self.opposites
+        }
+        idle = differing | SOME
+        return [t for t in claim if t.kind not in ("negation", "few") and t.text not in idle]
+
+    def _stated(self, words: Iterable[Token]) -> float:
+        """How many of some words the sentence has; 0 of none."""
+        found = [token.text in self.there.words for token in words]
+        return sum(found) / len(found) if found else 0.0
 
     def other_number(self, everywhere: Known) -> int:
         own, other = self.here.numbers, self.there.numbers
@@ -283,6 +302,12 @@ def _other_unit(own: Measures, others: Measures) -> bool:
     )
 
 
-def _mean(values: Iterable[bool]) -> float:
-    found = list(values)
-    return sum(found) / len(found) if found else 0.0
+def _gaps(
+    claim: Tokens, sentence: Tokens, steps: Iterable[tuple[str, int, int, int, int]]
+) -> Iterator[Gap]:
+    """What differs between the two, by the steps of their alignment."""
+    run = 0  # matching words before
+    for kind, a, b, c, d in steps:
+        if kind != "equal":
+            yield Gap(claim, sentence, run, a, b, c, d)
+        run = b - a if kind == "equal" else 0

@@ -40,8 +40,9 @@ _LONGEST: Final = 30
 def ticked(claim: str, context: str) -> bool | None:
     """Whether the ticks of a table prove (True) or refute (False) a claim about its cells.
 
-    None where that is not decided: the claim names no row or no column of ticks, has a word beside
-    these that is not understood, or one table proves what another one refutes.
+    None where that is not decided: the claim names no row or no column of ticks, or several of
+    both, has a word beside these that is not understood, or one table proves what another one
+    refutes.
 
     Args:
         claim: a sentence.
@@ -71,8 +72,11 @@ def _right(claim: str, grid: Grid) -> bool | None:
     labels = [column.head for column in meant] + [grid.names[thing.row] for thing in things]
     if any(map(_denies, (*labels, grid.title))):  # "No smoking: yes"
         return None
-    ticks = {_tick(column.cells[thing.row]) for column in meant for thing in things}
-    if not ticks or None in ticks or (denials and len(ticks) > 1):
+    rows = {thing.row for thing in things}
+    if min(len(rows), len(meant)) != 1 or (denials and max(len(rows), len(meant)) > 1):
+        return None  # "Basic has backups and Pro has support" pairs them in its own way
+    ticks = {_tick(column.cells[row]) for column in meant for row in rows}
+    if None in ticks:
         return None
     return ticks == {not denials}
 
