@@ -20,7 +20,7 @@ from llama_index.core.schema import TextNode
 from franq_bench.overhead import guard_and_model, options_of
 from franq_guard.datasets.demo import corpus, questions
 from llama_index_franq import FranqHandler
-from llama_index_franq._capture import _Router
+from llama_index_franq._events import _Router
 from llama_index_franq.local import BM25NodeRetriever, llm_of
 from llama_index_franq.watching import _Events, _Spans
 

@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Watch
-from llama_index_franq._capture import announce, observed
+from llama_index_franq._events import announce, observed
 from llama_index_franq._messages import with_text
 from llama_index_franq._quiet import HeldContext
 from llama_index_franq._tools import evidence_in

@@ -17,7 +17,8 @@ from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from franq_guard.streaming.stream import ClaimStream
-from llama_index_franq._capture import Capture, ModelRun, announce, unobserved
+from llama_index_franq._capture import Capture, ModelRun
+from llama_index_franq._events import announce, unobserved
 from llama_index_franq._evidence import evidence_of, named_by_user, passage_of, usual_evidence
 from llama_index_franq._fields import (
     BEFORE_THE_PARSER,

@@ -22,7 +22,8 @@ from llama_index.core.schema import NodeWithScore
 
 from franq_guard.capture.outlet import aremaining, remaining
 from llama_index_franq._call import Call, Checked
-from llama_index_franq._capture import Capture, observed
+from llama_index_franq._capture import Capture
+from llama_index_franq._events import observed
 
 END = object()
 

@@ -37,8 +37,8 @@ from llama_index_franq._afterwards import (
 )
 from llama_index_franq._beside import wrote_in_tool
 from llama_index_franq._call import Call, Watch, watch_on
-from llama_index_franq._capture import announce, observed
 from llama_index_franq._engine import again
+from llama_index_franq._events import announce, observed
 from llama_index_franq._notes import (
     answer_in,
     forget_answer,

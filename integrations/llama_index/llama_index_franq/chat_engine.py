@@ -25,8 +25,8 @@ from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._beside import Beside
 from llama_index_franq._call import Call, Checked, Watch, watch_on
-from llama_index_franq._capture import observed
 from llama_index_franq._engine import GuardedEngine
+from llama_index_franq._events import observed
 from llama_index_franq._evidence import nodes_found, unwritten
 from llama_index_franq._memory import HeldMemory
 from llama_index_franq._streams import areleased, released

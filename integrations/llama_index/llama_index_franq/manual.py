@@ -11,7 +11,8 @@ from franq_guard.capture.evidence import passages_of
 from franq_guard.capture.outlet import check_guard
 from franq_guard.streaming.release import Release
 from llama_index_franq._call import Call, Watch
-from llama_index_franq._capture import Capture, observed
+from llama_index_franq._capture import Capture
+from llama_index_franq._events import observed
 from llama_index_franq._models import Models
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from franq_guard.capture.outlet import StreamMode, check_guard
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._call import Watch, watch_on
-from llama_index_franq._capture import observed
 from llama_index_franq._engine import GuardedEngine
+from llama_index_franq._events import observed
 from llama_index_franq._find import remembers
 from llama_index_franq._responses import aguarded, guarded
 

@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 from franq_guard.capture.evidence import EvidenceOfTwo
 from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
-from llama_index_franq._capture import tell
+from llama_index_franq._events import tell
 from llama_index_franq._legacy import LegacyHandler
 from llama_index_franq._runs import Runs, suppressed
 

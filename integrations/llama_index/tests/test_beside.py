@@ -13,7 +13,7 @@ from llama_index.core.base.response.schema import Response
 from llama_index_franq import guard_query_engine
 from llama_index_franq._beside import Beside
 from llama_index_franq._call import WITHHELD, watch_on
-from llama_index_franq._capture import observed
+from llama_index_franq._events import observed
 from llama_index_franq._messages import with_text
 
 from .fakes import RunRetriever, ScriptedGuard, ScriptedLLM, node, question, rag, said

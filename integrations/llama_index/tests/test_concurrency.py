@@ -13,7 +13,7 @@ from contextvars import Context
 import pytest
 
 from llama_index_franq import guard_query_engine
-from llama_index_franq._capture import _captures
+from llama_index_franq._events import _captures
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, marked, question, rag
 

@@ -14,7 +14,8 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import QueryEngineTool
 
 from llama_index_franq import guard_agent, guard_chat_engine, guard_query_engine
-from llama_index_franq._capture import Capture, observed
+from llama_index_franq._capture import Capture
+from llama_index_franq._events import observed
 
 from .agent_fakes import ScriptedCaller, function_agent, run_of
 from .fakes import (

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from franq_guard import Policy
 from llama_index_franq import FactualityError, guard_query_engine
-from llama_index_franq._capture import _captures
+from llama_index_franq._events import _captures
 
 from .fakes import ScriptedGuard, ScriptedLLM, node
 
