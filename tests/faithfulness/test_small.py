@@ -222,7 +222,7 @@ def test_a_passage_that_was_retrieved_twice_is_read_once(model):
         "The chief engineer was Joseph Strauss."
     )
     claims = ["The chief engineer was Gustave Eiffel.", "The bridge opened in 1937."]
-    overlapping = "The chief engineer of the bridge came late. The chief engineer was Joseph Strauss."
+    overlapping = passage.partition(". ")[2]
     for claim in claims:
         one = model.score_passages([[passage]], [claim])
         assert model.score_passages([[passage, passage]], [claim]) == one

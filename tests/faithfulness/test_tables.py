@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,33 @@ def test_kinds_of_tables(text, sentences):
     assert [row.sentence() for row in rows] == sentences
 
 
+PUMPS = [{"name": "Blue", "price": 39, "note": "It's [new] {a}"}, {"name": "Red", "on_sale": None}]
+
+
+@pytest.mark.parametrize("printed", [json.dumps, partial(json.dumps, indent=2), str])
+@pytest.mark.parametrize(
+    ("around", "left"),
+    [
+        ("{}", ""),
+        ("Found 2 of them: {}", "Found 2 of them:"),
+        ('{{"count": 2, "of": {}}}', '"count": 2'),
+    ],
+)
+def test_the_objects_in_a_list_are_rows(printed, around, left):
+    """As tools return them."""
+    text = around.format(printed(PUMPS))
+    ((_, rows),) = tables(text)
+    assert [row.sentence() for row in rows] == [
+        "name Blue: price 39, note It's [new] {a}.",
+        "name Red.",
+    ]
+    assert left in written_out(text).text
+    for row, pump in zip(rows, PUMPS, strict=True):
+        start, end = row.span
+        assert (text[start], text[end - 1]) == ("{", "}")
+        assert pump["name"] in text[start:end]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -87,6 +115,9 @@ def test_kinds_of_tables(text, sentences):
         "---\ntitle: x\n---\n",
         "Weight: 1 kg\nColour: red\n\nPrice: €3",
         '{"a": {"b": 1}}\n{"a": {"b": 2}}',
+        '[{"a": {"b": 1}}, {"a": {"b": 2}}]',
+        "[{x, y}, {x, y}]",
+        "p { color: red; } q { color: blue; }",
     ],
 )
 def test_other_text_is_no_table(text):

@@ -70,7 +70,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     is no evidence for the agent's answer, but the documents are that the tool found (its message's
     ``artifact`` where it has none). Whatever model is called inside (also by
     ``ModelFallbackMiddleware``, or in a tool) is hidden from ``stream`` in every mode and from
-    ``astream_events``; tracers observe the model itself and see its raw text.
+    ``astream_events``; tracers observe the model itself and see its raw text. Middleware that calls
+    a model in a step of its own (``SummarizationMiddleware``) is not inside: see the README.
 
     Args:
         guard: the guard.

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.tools import create_retriever_tool, tool
 from langchain_huggingface import ChatHuggingFace
 from langgraph.checkpoint.memory import InMemorySaver
@@ -190,3 +191,19 @@ def test_an_agent_over_the_local_model_is_captured(pipe, smollm2):
         assert_captured(guard.traces[-1], smollm2)
         assert shown[-1] == f"{guard.traces[-1].generation.text} [checked: ]"
     assert guard.traces[0].generation.prompt.startswith("<|im_start|>system\nBe brief.")
+
+
+def test_a_summary_of_the_conversation_is_kept_out_of_streams_as_the_readme_says():
+    """It is written in a node of its own, so no other middleware can hide it."""
+    quiet = ScriptedChat().model_copy(update={"tags": ["nostream"]})
+    summarising = SummarizationMiddleware(quiet, trigger=("messages", 3), keep=("messages", 1))
+    middleware = [FranqMiddleware(guard := ScriptedGuard()), summarising]
+    built = create_agent(ScriptedChat(), middleware=middleware)
+    before = [HumanMessage("Tell me."), AIMessage("It is old."), HumanMessage("Why?")]
+    given = {"messages": [*before, AIMessage("I see."), *ask(7)["messages"]]}
+    streamed = [message for message, _ in built.stream(given, stream_mode="messages")]
+    [answer] = [message.text for message in streamed if isinstance(message, AIMessage)]
+    assert answer.endswith("[checked: ]")
+    [summary] = [message for message in streamed if isinstance(message, HumanMessage)]
+    assert summary.additional_kwargs["lc_source"] == "summarization"
+    assert guard.traces[-1].passages == ()

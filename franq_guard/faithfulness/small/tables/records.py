@@ -1,4 +1,4 @@
-"""Finds records in a text: groups of "key: value" lines, or lines of JSON, with the same keys."""
+"""Finds records in a text: groups of "key: value" lines, or objects of JSON, with the same keys."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ LABELLED: Final = re.compile(
     r"\s*(?:[-*•]\s+)?\**(?P<label>[^\W\d_][^:\n]{0,40}?)\**\s*:\**\s+(?P<said>\S.*)"
 )
 """A line such as "- Weight: 740 g"."""
+# The many ++ and *+ here: a run is never read twice, however long it is.
+_TEXT: Final = r"""(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')"""
+_OBJECT: Final = re.compile(rf"\s*+,?\s*+(?P<object>\{{(?:[^{{}}\[\]\"']|{_TEXT})*+\}})")
+"""An object without others in it, and what stands between it and the one before."""
+_LIST: Final = re.compile(r"\[(?=\s*+\{)")
+_INDENT: Final = 80  # characters between the beginning of a list and its first object
+_PAIR: Final = re.compile(rf"({_TEXT})\s*+:\s*+(?:({_TEXT})|([\w.+-]++))")
+_DICT: Final = re.compile(rf"\{{(?:\s*+{_TEXT}\s*+:\s*+(?:{_TEXT}|[\w.+-]++)\s*+,?)++\s*+\}}")
+_ESCAPED: Final = re.compile(r"\\(.)")
 
 
 class Record(NamedTuple):
@@ -34,7 +43,7 @@ def records(text: str, lines: Sequence[Span], at: int) -> list[Record]:
     found: list[Record] = []
     if _goes_on(text, lines, at):
         return []
-    for record in chain(_json_lines(text, lines, at), _groups(text, lines, at)):
+    for record in chain(_objects(text, lines, at), _groups(text, lines, at)):
         if found and next(iter(record.values)) != next(iter(found[0].values)):
             break
         found.append(record)
@@ -72,23 +81,44 @@ def _groups(text: str, lines: Sequence[Span], at: int) -> Iterator[Record]:
         yield Record((start, end), values)
 
 
-def _json_lines(text: str, lines: Sequence[Span], at: int) -> Iterator[Record]:
-    """Lines that are JSON objects of plain values."""
-    for start, end in onward(lines, at):
-        values = _object(text[start:end])
+def _objects(text: str, lines: Sequence[Span], at: int) -> Iterator[Record]:
+    """Objects of plain values behind each other: as lines of JSON, or in a list.
+
+    The list begins in the line, and may stand in another object or behind a few words. It may be
+    written as JSON or as Python prints it.
+    """
+    start, end = lines[at]
+    opened = _LIST.search(text, start, end + _INDENT)
+    first = _OBJECT.match(text, start) or (
+        _OBJECT.match(text, opened.end()) if opened and opened.start() < end else None
+    )
+    while first is not None:
+        values = _values(first["object"])
         if values is None:
             return
-        yield Record((start, end), values)
+        yield Record(first.span("object"), values)
+        first = _OBJECT.match(text, first.end())
 
 
-def _object(line: str) -> dict[str, str] | None:
-    line = line.strip().removesuffix(",")
-    if not line.startswith("{") or not line.endswith("}"):
-        return None
+def _values(written: str) -> dict[str, str] | None:
+    """The values of an object by their keys; None for anything else."""
     try:
-        read: dict[str, Any] = json.loads(line)
+        read: dict[str, Any] = json.loads(written)
     except (ValueError, RecursionError):
+        return _printed(written)
+    return {_name(key): "" if v is None else str(v) for key, v in read.items()} or None
+
+
+def _printed(written: str) -> dict[str, str] | None:
+    """The values of a dictionary as Python prints it."""
+    if _DICT.fullmatch(written) is None:
         return None
-    if not read or any(isinstance(value, dict | list) for value in read.values()):
-        return None
-    return {key.replace("_", " "): "" if v is None else str(v) for key, v in read.items()}
+    found: dict[str, str] = {}
+    for key, quoted, bare in _PAIR.findall(written):
+        said = _ESCAPED.sub(r"\1", quoted[1:-1]) if quoted else bare
+        found[_name(key[1:-1])] = "" if bare == "None" else said
+    return found
+
+
+def _name(key: str) -> str:
+    return key.replace("_", " ")

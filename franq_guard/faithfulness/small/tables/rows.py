@@ -64,17 +64,17 @@ def _tables(text: str) -> Iterator[tuple[Span, tuple[Row, ...]]]:
     while at < len(lines):
         # Records first: the commas of compact JSON would be those of a table.
         rows = _of_records(records(text, lines, at))
-        found = [] if rows else _block(text, lines, at)
-        rows = rows or _rows(found)
-        start, end = lines[at][0], max(span[1] for span in (lines[at], *_ends(found, rows)))
+        start = lines[at][0]
+        if rows:  # words may stand before a list of them, and behind it
+            before = text[start : rows[0].span[0]]
+            start, end = start + len(before.rstrip().removesuffix("[")), rows[-1].span[1]
+        else:
+            found = _block(text, lines, at)
+            rows = _rows(found)
+            end = found[-1].span[1] if found else lines[at][1]
         if rows:
             yield (start, min(len(text), end + 1)), rows
         at = bisect_right(lines, (end, end))
-
-
-def _ends(found: Sequence[_Line], rows: Sequence[Row]) -> Iterator[Span]:
-    yield from (row.span for row in rows[-1:])
-    yield from (line.span for line in found[-1:])
 
 
 class _Line(NamedTuple):
