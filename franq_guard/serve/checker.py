@@ -15,9 +15,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol
 
 from franq_guard import telemetry
 from franq_guard.basics.background import Steps
@@ -29,6 +29,7 @@ from franq_guard.serve.errors import Closing, QueueFull
 from franq_guard.serve.settings import OnError, Route, ServeSettings
 
 _log = logging.getLogger(__name__)
+P = ParamSpec("P")
 
 _GRACE = 5.0
 """Seconds that a round may go on after the last of its requests is over; most end within them."""
@@ -178,22 +179,16 @@ class Checker:
 
     def checked(self, answer: GuardedAnswer, seconds: float) -> None:
         """Report to the listeners an answer that was checked here or in a stream."""
-        for tell in self.on_checked:
-            with _observing():
-                tell(answer, seconds)
+        _tell(self.on_checked, answer, seconds)
 
     def generated(self, guard_seconds: float, generation_seconds: float) -> None:
         """Report to the listeners how long an answer was delayed and how long writing it took."""
-        for tell in self.on_generated:
-            with _observing():
-                tell(guard_seconds, generation_seconds)
+        _tell(self.on_generated, guard_seconds, generation_seconds)
 
     def left(self, route: Route, answer: GuardedAnswer, policy: Policy) -> None:
         """Report to the listeners that an answer is sent, if some claims could not be checked."""
         if any(verdict.label == "unverified" for verdict in answer.verdicts):
-            for tell in self.on_unverified:
-                with _observing():
-                    tell(route, policy.on_error)
+            _tell(self.on_unverified, route, policy.on_error)
 
     async def drain(self) -> None:
         """Accept no more answers; return when those asked for are checked or past their deadline.
@@ -340,9 +335,9 @@ def _late(job: _Job, now: float) -> bool:
     return job.due is not None and job.due <= now
 
 
-@contextmanager
-def _observing() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:  # a failing listener must not break the check
-        log_failure(_log, "a listener failed", error)
+def _tell(listeners: Iterable[Callable[P, None]], *args: P.args, **kwargs: P.kwargs) -> None:
+    for listener in listeners:
+        try:
+            listener(*args, **kwargs)
+        except Exception as error:  # a failing listener must not break the check
+            log_failure(_log, "a listener failed", error)

@@ -15,6 +15,11 @@ Place = tuple[int, str]
 """A text of a reply: the number of its choice and its field, ``content`` or ``refusal``."""
 
 
+def new_id() -> str:
+    """An id that nobody can guess."""
+    return secrets.token_urlsafe(16)
+
+
 @dataclass(frozen=True)
 class Report:
     """What was found in the texts of one reply.
@@ -27,7 +32,7 @@ class Report:
 
     answers: Mapping[Place, GuardedAnswer]
     policy: Policy
-    id: str = field(default_factory=lambda: new_id())
+    id: str = field(default_factory=new_id)
 
     @property
     def status(self) -> Status | Literal["none"]:
@@ -58,8 +63,3 @@ class Report:
         """Reply headers: labels and reasons only, because proxies may log headers."""
         summary = answer_headers(self.status, self.answers.values(), self.policy)
         return {**summary, "x-franq-report-id": self.id}
-
-
-def new_id() -> str:
-    """An id that nobody can guess."""
-    return secrets.token_urlsafe(16)
