@@ -67,7 +67,7 @@ def asked(model: LanguageModel, *, max_new_tokens: int = 300) -> Asked:
 
     def ask(request: str) -> str:
         (made,) = model.generate([model.render(Prompt("", request))], max_new_tokens=max_new_tokens)
-        return made.text
+        return _said(made.text)
 
     return Asked(model.fingerprint, ask)
 
@@ -137,7 +137,18 @@ def _content(answer: Any) -> str:
         content = answer.json()["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError):
         raise NoAnswerError("the server's reply is no chat completion") from None
-    return str(content or "")
+    return _said(str(content or ""))
+
+
+def _said(reply: str) -> str:
+    """The reply without what the model thought before it, in which a draft may differ from it.
+
+    Nothing where it ends while the model still thinks: of no reply nobody makes a label.
+    """
+    _, thought, said = reply.rpartition("</think>")
+    if thought:
+        return said.strip()
+    return "" if reply.lstrip().startswith("<think>") else reply
 
 
 def _httpx() -> Any:

@@ -13,6 +13,7 @@ from franq_guard.records import Generation, Token
 from franq_guard.signals.likelihoods import Answer, pieces_of
 from franq_guard.signals.nli_pairs import Nli, alternative_relations
 from franq_guard.uncertainty.ccp import function_words
+from franq_guard.uncertainty.numeric import in_parts
 from franq_guard.uncertainty.statistics import needed
 
 __all__ = ["alternatives"]
@@ -41,8 +42,7 @@ def alternatives(model: LanguageModel, nli: Nli, answers: Sequence[Answer]) -> l
     # Not the longest of ``flat``: a token that no claim needs may have the most alternatives.
     width = max((table.shape[1] for table in tables), default=1)
     relations = alternative_relations(nli, flat, width=width)
-    ends = np.cumsum([len(block) for of_answer in blocks for block in of_answer])
-    parts = iter(np.split(relations, ends[:-1]))
+    parts = iter(in_parts(relations, [len(block) for of_answer in blocks for block in of_answer]))
     found = []
     for answer, own, of_answer, logprobs in zip(answers, owns, blocks, tables, strict=True):
         alone, *in_claims = [next(parts)[:, : logprobs.shape[1]] for _ in of_answer]

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.franq import FloatArray
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.signals import likelihoods
 from franq_guard.signals.alternatives import alternatives
@@ -29,6 +30,7 @@ from franq_guard.signals.p_true import (
 from franq_guard.signals.request import Models, Request
 from franq_guard.signals.samples import SAMPLED, compared, drawn
 from franq_guard.signals.similarity import similarity_and_relevances
+from franq_guard.uncertainty.numeric import in_parts
 from franq_guard.uncertainty.statistics import Statistics, needed
 
 __all__ = ["gather"]
@@ -85,43 +87,47 @@ def _unconditional(answers: Sequence[Answer], models: Models) -> list[Fields]:
 
 
 def _p_true(answers: Sequence[Answer], models: Models) -> list[Fields]:
-    values = p_true_logprobs(_model(models), [_questions(answer.request) for answer in answers])
-    return [
-        {"claim_p_true": pairs} if answer.request.level == "claim" else {"p_true": pairs[0]}
-        for answer, pairs in zip(answers, values, strict=True)
-    ]
+    def ask(request: Request, statement: str) -> str:
+        context = context_of(request.trace)
+        return p_true_question(request.trace.question, statement, passages=context)
+
+    return _asked(answers, models, "p_true", ask)
 
 
 def _p_true_polygraph(answers: Sequence[Answer], models: Models) -> list[Fields]:
     """As lm-polygraph asks: the word "True" without a blank, whatever stands before it."""
-    asked = [_polygraph_questions(answer.request) for answer in answers]
-    values = p_true_logprobs(_model(models), asked, options=OPTIONS)
-    return [
-        {"claim_p_true_polygraph": pairs}
-        if answer.request.level == "claim"
-        else {"p_true_polygraph": pairs[0]}
-        for answer, pairs in zip(answers, values, strict=True)
-    ]
+
+    def ask(request: Request, statement: str) -> str:
+        context, claim = context_of(request.trace), request.level == "claim"
+        return polygraph_question(request.trace.question, statement, passages=context, claim=claim)
+
+    return _asked(answers, models, "p_true_polygraph", ask, options=OPTIONS)
 
 
-def _questions(request: Request) -> list[str]:
-    trace, context = request.trace, context_of(request.trace)
-    return [p_true_question(trace.question, s, passages=context) for s in _asked_about(request)]
+def _asked(
+    answers: Sequence[Answer],
+    models: Models,
+    name: str,
+    ask: Callable[[Request, str], str],
+    *,
+    options: Sequence[str] | None = None,
+) -> list[Fields]:
+    """What the model says of every claim, or of the answer, if asked in the words of ``ask``."""
+    requests = [answer.request for answer in answers]
+    questions = [[ask(request, text) for text in _statements(request)] for request in requests]
+    values = p_true_logprobs(_model(models), questions, options=options)
+    return [_at_level(request, name, of) for request, of in zip(requests, values, strict=True)]
 
 
-def _polygraph_questions(request: Request) -> list[str]:
-    trace, claim = request.trace, request.level == "claim"
-    context = context_of(trace)
-    return [
-        polygraph_question(trace.question, s, passages=context, claim=claim)
-        for s in _asked_about(request)
-    ]
-
-
-def _asked_about(request: Request) -> list[str]:
+def _statements(request: Request) -> list[str]:
     if request.level == "sequence":
         return [request.trace.generation.text]
     return [claim.text for claim in request.claims]
+
+
+def _at_level(request: Request, name: str, values: FloatArray) -> Fields:
+    """A statistic of each claim, or of the whole answer, which is then the only value."""
+    return {f"claim_{name}": values} if request.level == "claim" else {name: values[0]}
 
 
 def _alternatives(answers: Sequence[Answer], models: Models) -> list[Fields]:
@@ -146,8 +152,7 @@ def _faithfulness(answers: Sequence[Answer], models: Models) -> list[Fields]:
     for request in requests:
         known = request.p_faithful
         values = [next(made) for _ in request.stated] if known is None else list(known)
-        claim = request.level == "claim"
-        found.append({"claim_p_faithful": np.array(values)} if claim else {"p_faithful": values[0]})
+        found.append(_at_level(request, "p_faithful", np.array(values)))
     return found
 
 
@@ -172,12 +177,9 @@ def _entailed(answers: Sequence[Answer], models: Models) -> list[Fields]:
     nli = _judge(models).nli
     classes = nli(*map(list, zip(*pairs, strict=True))) if pairs else np.empty((0, 3))
     shapes = [(len(request.stated), len(request.trace.passages)) for request in requests]
-    parts = np.split(classes[:, 0], np.cumsum([rows * k for rows, k in shapes])[:-1])
+    parts = in_parts(classes[:, 0], [rows * k for rows, k in shapes])
     tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-    return [
-        {"claim_entailed": table} if request.level == "claim" else {"entailed": table[0]}
-        for request, table in zip(requests, tables, strict=True)
-    ]
+    return [_at_level(r, "entailed", table) for r, table in zip(requests, tables, strict=True)]
 
 
 def _samples(requests: Sequence[Request], models: Models, clock: Clock) -> list[Fields]:

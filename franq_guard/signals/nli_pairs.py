@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from franq_guard.franq import FloatArray
 from franq_guard.uncertainty.ccp import CONTRADICTS, ENTAILS, NEUTRAL, combine_relations
-from franq_guard.uncertainty.numeric import IntArray
+from franq_guard.uncertainty.numeric import IntArray, in_parts
 
 Nli = Callable[[Sequence[str], Sequence[str]], FloatArray]
 Pair = tuple[str, str]
@@ -68,8 +68,10 @@ def semantic_matrices(nli: Nli, answers: Sequence[Sequence[str]]) -> list[Semant
         diagonal.
     """
     pairs = [(a, b) for texts in answers for a in texts for b in texts]
-    scores = iter(np.split(pooled_nli(nli, pairs), _ends(answers)))
-    return [_matrices(next(scores).reshape(len(texts), len(texts), 3)) for texts in answers]
+    sizes = [len(texts) for texts in answers]
+    scores = in_parts(pooled_nli(nli, pairs), [size**2 for size in sizes])
+    cubes = (part.reshape(size, size, 3) for part, size in zip(scores, sizes, strict=True))
+    return [SemanticMatrices(c[..., 0], c[..., 2], c.argmax(axis=-1) == 0) for c in cubes]
 
 
 def alternative_relations(nli: Nli, tokens: Sequence[Sequence[str]], *, width: int) -> IntArray:
@@ -102,11 +104,3 @@ def _known(premise: str, hypothesis: str) -> FloatArray | None:
     if premise == hypothesis or all(blank):
         return np.array([1.0, 0, 0])
     return np.array([0, 1.0, 0]) if any(blank) else None
-
-
-def _ends(answers: Sequence[Sequence[str]]) -> NDArray[np.intp]:
-    return np.cumsum([len(texts) ** 2 for texts in answers], dtype=np.intp)[:-1]
-
-
-def _matrices(scores: FloatArray) -> SemanticMatrices:
-    return SemanticMatrices(scores[..., 0], scores[..., 2], scores.argmax(axis=-1) == 0)

@@ -10,6 +10,7 @@ import numpy as np
 from franq_guard.franq import FloatArray
 from franq_guard.language_model.base import LanguageModel, Prompt
 from franq_guard.records import Generation
+from franq_guard.uncertainty.numeric import in_parts
 
 __all__ = ["OPTIONS", "p_true_logprobs", "p_true_options", "p_true_question", "polygraph_question"]
 
@@ -90,8 +91,7 @@ def p_true_logprobs(
         for generation, (_, rest, _) in zip(scored, asked, strict=True)
     ]
     pairs = np.array(values, float).reshape(-1, 2)
-    ends = np.cumsum([len(of_answer) for of_answer in questions])
-    return np.split(pairs, ends[:-1]) if len(questions) else []
+    return in_parts(pairs, [len(of_answer) for of_answer in questions])
 
 
 def _asked(

@@ -17,6 +17,7 @@ from franq_guard.label_rule import RATHER
 from franq_guard.records import Claim, Evidence, Passage, Span, Trace
 from franq_guard.signals.nli_pairs import Nli, pooled_nli
 from franq_guard.signals.siblings import are_siblings
+from franq_guard.uncertainty.numeric import in_parts
 
 __all__ = ["Stance", "stances"]
 
@@ -102,8 +103,7 @@ def _tables(
     pairs = [
         (passage, text) for shown, text in zip(passages, texts, strict=True) for passage in shown
     ]
-    ends = np.cumsum([len(shown) for shown in passages], dtype=np.intp)[:-1]
-    return np.split(pooled_nli(nli, pairs), ends)
+    return in_parts(pooled_nli(nli, pairs), [len(shown) for shown in passages])
 
 
 def _contradictions(

@@ -84,16 +84,13 @@ def _ccp_fact_preference(s: Statistics, i: int, *, skip: bool) -> float:
     )
 
 
-def _p_true(s: Statistics, i: int | None, *, normalised: bool) -> float:
-    whole = i is None
-    pair = needed(s.p_true, "p_true") if whole else needed(s.claim_p_true, "claim_p_true")[i]
+def _p_true(
+    s: Statistics, i: int | None = None, *, field: str = "p_true", normalised: bool = False
+) -> float:
+    name = field if i is None else f"claim_{field}"
+    values = needed(getattr(s, name), name)
+    pair = values if i is None else values[i]
     return reflexive.p_true_uncertainty(float(pair[0]), float(pair[1]) if normalised else None)
-
-
-def _p_true_polygraph(s: Statistics, i: int | None) -> float:
-    field = "p_true_polygraph" if i is None else "claim_p_true_polygraph"
-    values = needed(getattr(s, field), field)
-    return reflexive.p_true_uncertainty(float(values[0] if i is None else values[i][0]))
 
 
 def _samples(function: Callable[[Samples], float]) -> OfSequence:
@@ -153,21 +150,15 @@ def _claims_of(
 
 
 def _reflexive() -> list[Method]:
-    kind = ("P(True)", "reflexive", "p_true", "arXiv 2207.05221")
-    ask, raw = partial(_p_true, normalised=True), partial(_p_true, normalised=False)
+    def asked(name: str, *, field: str = "p_true", normalised: bool = False) -> Method:
+        value = partial(_p_true, field=field, normalised=normalised)
+        source = "arXiv 2207.05221"
+        return Method(name, "P(True)", "reflexive", field, source, value, value, nats)
+
     return [
-        Method("p-true", *kind, partial(ask, i=None), ask, nats),
-        Method("p-true:lm-polygraph", *kind, partial(raw, i=None), raw, nats),
-        Method(
-            "p-true:lm-polygraph-prompt",
-            "P(True)",
-            "reflexive",
-            "p_true_polygraph",
-            "arXiv 2207.05221",
-            partial(_p_true_polygraph, i=None),
-            _p_true_polygraph,
-            nats,
-        ),
+        asked("p-true", normalised=True),
+        asked("p-true:lm-polygraph"),
+        asked("p-true:lm-polygraph-prompt", field="p_true_polygraph"),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from franq_guard.franq import FloatArray
 
 IntArray = NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def logsumexp(values: ArrayLike) -> FloatArray:
@@ -28,3 +30,8 @@ def chosen(values: ArrayLike, tokens: Sequence[int] | IntArray | None) -> FloatA
     """The values (T,) at the indices ``tokens``; all values for None."""
     array = np.asarray(values, float)
     return array if tokens is None else array[np.asarray(tokens, int)]
+
+
+def in_parts(values: NDArray[Scalar], sizes: Sequence[int]) -> list[NDArray[Scalar]]:
+    """The values (n, ...) cut into consecutive parts of these sizes, whose sum is n."""
+    return np.split(values, np.cumsum(sizes, dtype=np.intp)[:-1]) if len(sizes) else []

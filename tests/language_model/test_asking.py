@@ -94,6 +94,17 @@ def test_other_errors_are_told_at_once(server: Any, status: int, body: bytes, wh
     assert len(seen) == 1
 
 
+def test_what_a_model_thought_is_no_reply(server: Any) -> None:
+    url, script, _ = server
+    drafts = "<think>First yes, then\n no.", "<think>", "Yes, I think."
+    script += [(200, {}, chat(text)) for text in (f"{drafts[0]}</think>\n\nno", *drafts)]
+    model = ask_from(f"{url}#m")
+    assert model.ask("Is it?") == "no"
+    assert [model.ask("Is it?") for _ in drafts] == ["", "", "Yes, I think."]
+    local = asked(FakeLanguageModel(answers=lambda _: "a draft</think> no"))
+    assert local.ask("Is it?") == "no"
+
+
 def test_a_server_that_is_not_there_is_tried_again_and_named() -> None:
     waited: list[float] = []
     with pytest.raises(NoAnswerError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached: "):
