@@ -7,7 +7,7 @@ offline guard on one thread, for answers of five sentences from three passages. 
 times of batches (lognormal, with one row in a thousand that takes fifty times as long), which
 actors take in turn. Machines are lost at random and come back after ten minutes; what their actors
 were at is done again. The driver starts three tasks for each batch, one after the other. A GPU is
-taken as so many cores (``--gpu-as-cores``): an assumption, no GPU was measured.
+taken as 100 cores: an assumption, no GPU was measured.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from franq_guard import Guard
 SLOW_SHARE, SLOW = 0.001, 50
 BACK = 600.0  # seconds until a lost machine is replaced, models loaded
 TASKS = 3  # of a batch: cut out, checked, its share of reading and writing
+DRIVER = 0.003  # seconds of the driver for a task
+LOSSES = 0.5  # of each machine, a day
+BATCH_ROWS, FILE_ROWS, ROW_BYTES = 32, 10_000, 5000
 
 
 @dataclass(frozen=True)
@@ -36,20 +39,21 @@ class Cluster:
     nodes: int
     actors: int
     per_hour: float
-    as_cores: float = 1.0
+    as_cores: float = 1.0  # of each actor
+
+
+CLUSTERS = (
+    Cluster("10 with cores", nodes=10, actors=16, per_hour=16 * 0.04),
+    Cluster("1 with a GPU", nodes=1, actors=4, per_hour=2.5, as_cores=100 / 4),
+)
 
 
 @dataclass(frozen=True)
 class Job:
-    """Rows, one core's seconds for each, and the sizes of what is passed on."""
+    """Rows, and one core's seconds for each."""
 
     rows: int
     seconds: float
-    batch_rows: int
-    file_rows: int
-    driver_seconds: float
-    losses_per_day: float
-    row_bytes: int
 
 
 def measured(answers: int = 8) -> float:
@@ -66,15 +70,15 @@ def measured(answers: int = 8) -> float:
 
 def batch_times(job: Job, rng: np.random.Generator) -> np.ndarray:
     """Seconds of one core for each batch; their mean is that of the rows."""
-    slow = rng.binomial(job.batch_rows, SLOW_SHARE, job.rows // job.batch_rows)
-    spread = rng.lognormal(0.0, 0.5 / np.sqrt(job.batch_rows), len(slow))
+    slow = rng.binomial(BATCH_ROWS, SLOW_SHARE, job.rows // BATCH_ROWS)
+    spread = rng.lognormal(0.0, 0.5 / np.sqrt(BATCH_ROWS), len(slow))
     weight = 1 + SLOW_SHARE * (SLOW - 1)
-    return job.seconds / weight * (job.batch_rows * spread + slow * (SLOW - 1))
+    return job.seconds / weight * (BATCH_ROWS * spread + slow * (SLOW - 1))
 
 
-def losses(job: Job, cluster: Cluster, hours: float, rng: np.random.Generator) -> list[np.ndarray]:
+def losses(cluster: Cluster, hours: float, rng: np.random.Generator) -> list[np.ndarray]:
     """For each machine when it is lost, in seconds from the start."""
-    expected = job.losses_per_day * hours / 24
+    expected = LOSSES * hours / 24
     drawn = [rng.uniform(0, hours * 3600, rng.poisson(expected)) for _ in range(cluster.nodes)]
     return [np.sort(times) for times in drawn]
 
@@ -96,11 +100,11 @@ def simulate(job: Job, cluster: Cluster, seed: int = 0) -> dict[str, float]:
     times = batch_times(job, rng) / cluster.as_cores
     total = cluster.nodes * cluster.actors
     ideal = float(times.sum()) / total
-    lost = losses(job, cluster, 2 * ideal / 3600, rng)
+    lost = losses(cluster, 2 * ideal / 3600, rng)
     free = [(0.0, actor) for actor in range(total)]
     again = done = driver = 0.0
     for seconds in times:
-        driver += TASKS * job.driver_seconds
+        driver += TASKS * DRIVER
         at, actor = heapq.heappop(free)
         end, vain = run_through(max(at, driver), seconds, lost[actor // cluster.actors])
         again, done = again + vain, max(done, end)
@@ -117,12 +121,10 @@ def plan(job: Job, cluster: Cluster) -> dict[str, float | str]:
         **{key: round(value, 3) for key, value in found.items()},
         "rows a second": round(job.rows / hours / 3600, 1),
         "cost": round(hours * cluster.nodes * cluster.per_hour, 2),
-        "driver busy": round(
-            TASKS * job.rows / job.batch_rows * job.driver_seconds / hours / 3600, 3
-        ),
-        "files of results": -(-job.rows // job.file_rows),
-        "in the object store, MB": round(actors * 3 * job.batch_rows * job.row_bytes / 1e6, 1),
-        "rows at risk in a kill": actors * job.batch_rows + job.file_rows,
+        "driver busy": round(TASKS * job.rows / BATCH_ROWS * DRIVER / hours / 3600, 3),
+        "files of results": -(-job.rows // FILE_ROWS),
+        "in the object store, MB": round(actors * 3 * BATCH_ROWS * ROW_BYTES / 1e6, 1),
+        "rows at risk in a kill": actors * BATCH_ROWS + FILE_ROWS,
         "keys in memory when it goes on, MB": round(job.rows * 8 / 1e6, 1),
     }
 
@@ -132,32 +134,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--seconds", type=float, help="of one core for a row; default: measured")
-    parser.add_argument("--batch-rows", type=int, default=32)
-    parser.add_argument("--file-rows", type=int, default=10_000)
-    parser.add_argument("--driver-seconds", type=float, default=0.003, help="for one task")
-    parser.add_argument("--losses-per-day", type=float, default=0.5, help="of each machine")
-    parser.add_argument("--row-bytes", type=int, default=5000)
-    parser.add_argument("--cores", type=int, default=16, help="of each machine")
-    parser.add_argument("--core-hour", type=float, default=0.04, help="price")
-    parser.add_argument("--gpu-as-cores", type=float, default=100)
-    parser.add_argument("--gpu-hour", type=float, default=2.5, help="price")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     seconds = options.seconds or measured()
-    job = Job(
-        options.rows,
-        seconds,
-        options.batch_rows,
-        options.file_rows,
-        options.driver_seconds,
-        options.losses_per_day,
-        options.row_bytes,
-    )
-    clusters = (
-        Cluster("10 with cores", 10, options.cores, options.cores * options.core_hour),
-        Cluster("1 with a GPU", 1, 4, options.gpu_hour, options.gpu_as_cores / 4),
-    )
-    plans = [{"seconds a row": round(seconds, 3), **plan(job, cluster)} for cluster in clusters]
+    job = Job(options.rows, seconds)
+    plans = [{"seconds a row": round(seconds, 3), **plan(job, cluster)} for cluster in CLUSTERS]
     if options.json:
         print(json.dumps(plans))
         return 0

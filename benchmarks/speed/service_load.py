@@ -35,8 +35,9 @@ from served import served
 from franq_guard import Calibrator, Guard
 from franq_guard.rows.traces import trace_of
 
-GUARDS = ("given", "teacher-forced")
-CLIENTS = (1, 4, 16, 64)
+# By guard. With a language model on one core 64 clients would wait for minutes.
+CLIENTS = {"given": (1, 4, 16, 64), "teacher-forced": (1, 4, 16)}
+REQUESTS = 20_000  # for the memory
 BATCHING = {"micro-batches": (5.0, 16), "one by one": (0.0, 1)}  # window in ms, batch size
 WARM_UP = 4
 PLACES = ("Aldwen", "Pennant", "Corrie", "Hexley", "Marlow Fen", "Tarnside", "Skerry", "Ostwick")
@@ -291,27 +292,12 @@ def line(cell: Cell) -> str:
     return f"{name}{speed}{latency}   {in_answers}{failed}"
 
 
-def plan(options: argparse.Namespace) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
-    """Guards, ways of batching and numbers of clients.
-
-    With a language model on one core, 64 clients would wait for minutes, so they are optional.
-    """
-    if options.quick:
-        return [(options.guard or "given", ("micro-batches",), options.clients or (1, 16))]
-    usual = {"given": CLIENTS, "teacher-forced": CLIENTS[:-1]}
-    guards = (options.guard,) if options.guard else GUARDS
-    return [(guard, tuple(BATCHING), options.clients or usual[guard]) for guard in guards]
-
-
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--quick", action="store_true", help="half a minute: one guard, two cells")
-    parser.add_argument("--seconds", type=float, help="of work in a cell (default 4; quick 2)")
-    parser.add_argument("--clients", type=int, nargs="+", help="numbers of clients")
-    parser.add_argument("--requests", type=int, help="for the memory (default 20000; quick 1000)")
-    parser.add_argument("--guard", choices=(*GUARDS, "fakes"), help="only this one")
+    parser.add_argument("--seconds", type=float, default=4.0, help="of work in a cell")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--role", choices=("service", "check-many"), help=argparse.SUPPRESS)
+    parser.add_argument("--guard", help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--window-ms", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--batch-size", type=int, help=argparse.SUPPRESS)
@@ -325,10 +311,6 @@ def main() -> None:
         logging.getLogger("franq_guard").setLevel(logging.ERROR)  # known: uncalibrated
         {"service": serve, "check-many": check_many}[options.role](options)
         return
-    seconds = options.seconds or (2.0 if options.quick else 4.0)
-    requests = options.requests
-    if requests is None:
-        requests = 1000 if options.quick else 20000
     cells, kept = [], []
 
     def say(text: str) -> None:
@@ -336,13 +318,13 @@ def main() -> None:
             print(text, flush=True)
 
     say(HEAD)
-    for guard, ways, clients in plan(options):
+    for guard, clients in CLIENTS.items():
         with Alone(guard) as alone:
-            for way in ways:
-                for cell in measure(guard, way, clients, seconds, alone):
+            for way in BATCHING:
+                for cell in measure(guard, way, clients, options.seconds, alone):
                     cells.append(cell)
                     say(line(cell))
-    for count, size in memory(requests) if requests else ():
+    for count, size in memory(REQUESTS):
         kept.append((count, size))
         say(f"memory after {count:>6} requests: {size:7.1f} MiB")
     if options.json:

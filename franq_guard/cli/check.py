@@ -94,7 +94,7 @@ def check(
     guard = guard_from(policy, threshold, chosen=chosen, **options)
     load_models(guard)
     more = {"policy": asdict(guard.policy), "evidence": evidence, "passages": with_passages}
-    with _stoppable(out), _recorded(out, chosen, guard, resumed=bool(done), **more):
+    with _stoppable(out, html), _recorded(out, chosen, guard, resumed=bool(done), **more):
         failed = _checked(guard, file, fields, done, wishes, batch_size)
     if failed:
         say(f"{failed} row(s) could not be checked")
@@ -116,14 +116,15 @@ def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) ->
 
 
 @contextmanager
-def _stoppable(out: Path | None) -> Iterator[None]:
+def _stoppable(out: Path | None, html: Path | None) -> Iterator[None]:
     """At Ctrl-C or a full disk, say where the finished rows are and how to go on, and end."""
     go_on = f": the rows that were done are in {out}; add --resume to go on with it" if out else ""
     try:
         yield
     except KeyboardInterrupt:
-        if out is not None:
-            say(f"stopped{go_on}")
+        page = f"; {html} shows what was done" if html else ""
+        if go_on or page:
+            say(f"stopped{go_on}{page}")
         raise typer.Exit(130) from None
     except OSError as error:
         say(f"error: {reason(error)}{go_on}")

@@ -164,7 +164,7 @@ def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
     with rows_in(file, lambda row: with_row_label(fields(row)), columns=columns) as rows:
         for row in rows:
             if isinstance(row, RowError):
-                say(f"line {row.line}: {row.error}")
+                say(str(row))
                 broken.append(row)
             else:
                 traces.append(row)

@@ -66,7 +66,7 @@ class Tables:
     def take(self, result: Checked) -> None:
         """Print the answer, or the error of the row."""
         if isinstance(result.outcome, RowError):
-            tell(f"line {result.outcome.line}: {result.outcome.error}")
+            tell(str(result.outcome))
         else:
             self._show(result.question, result.outcome, result.passages)
 
@@ -108,7 +108,7 @@ class Page:
     def take(self, result: Checked) -> None:
         """Add the answer, or the error of the row, to the page."""
         if isinstance(result.outcome, RowError):
-            self._page.add_error(result.outcome.line, result.outcome.error)
+            self._page.add_error(str(result.outcome))
         else:
             self._page.add(result.outcome)
 

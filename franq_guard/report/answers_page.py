@@ -76,13 +76,13 @@ class AnswersPage:
             )
         )
 
-    def add_error(self, line: int, error: str) -> None:
-        """Add a row that could not be read or checked."""
+    def add_error(self, error: str) -> None:
+        """Add a row that could not be read or checked: which one, and why."""
         self._answers += 1
         self._waiting.write(
             shown(
                 f'<article class="franq" data-labels="" data-score=""><h2>{self._answers}.</h2>'
-                f"<p>line {line}: {safe(error)}</p></article>\n"
+                f"<p>{safe(error)}</p></article>\n"
             )
         )
 

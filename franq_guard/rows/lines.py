@@ -28,6 +28,10 @@ class RowError:
     error: str
     id: str | None = None
 
+    def __str__(self) -> str:
+        """Such as "line 7 (id run-3): 'answer' is missing"."""
+        return f"line {self.line}{f' (id {self.id})' if self.id else ''}: {self.error}"
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready values, schema ``franq.error/1``."""
         row: dict[str, Any] = {"schema": "franq.error/1", "line": self.line}

@@ -73,9 +73,12 @@ def test_ctrl_c_says_where_the_rows_are_and_how_to_go_on(
         return check_many(guard, traces, **options)
 
     monkeypatch.setattr(type(fake_guard), "check_many", stopped)
-    result = run("check", good, "--out", out, "--batch-size", 1)
+    page = tmp_path / "page.html"
+    result = run("check", good, "--out", out, "--html", page, "--batch-size", 1)
     assert result.exit_code == 130
     assert f"stopped: the rows that were done are in {out}; add --resume" in result.stderr
+    assert f"; {page} shows what was done" in result.stderr
+    assert page.read_text().count("<article") == 1
     assert len(out.read_text().splitlines()) == 1
     assert run("check", good, "--out", out, "--resume").exit_code == 0
     assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["0", "1", "2"]

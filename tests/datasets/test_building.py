@@ -329,6 +329,7 @@ def test_questions_of_a_file_keep_their_own_passages(tmp_path: Path) -> None:
         ('{"question": " "}', "row 1: a question needs"),
         ('{"question": "A?", "answers": "x"}', "row 1: 'answers' must be a list"),
         ('{"question": "A?", "passages": [1]}', "row 1: a passage must be"),
+        ('{"question": "A?", "passages": "It is red."}', "row 1: 'passages' must be a list"),
         ("[]", "line 1: expected a JSON object"),
         ("", "holds no question"),
         ('{"id": "a", "question": "A?"}\n{"id": "a", "question": "B?"}', "'a' occurs twice"),

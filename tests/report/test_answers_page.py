@@ -25,7 +25,7 @@ def page_of(tmp_path, *answers, title="Answers"):
     with AnswersPage(file, title=title, policy=Policy()) as page:
         for answer in answers:
             page.add(answer)
-        page.add_error(9, EVIL)
+        page.add_error(EVIL)
     return file.read_text("utf-8")
 
 

@@ -158,3 +158,4 @@ def test_an_error_names_the_row_by_the_id_that_was_mapped(broken):
     row.pop("response", None)
     (error,) = read_traces([json.dumps(row)], prepare=Fields({"id": "log.key"}))
     assert (type(error), error.id) == (RowError, "7")
+    assert str(error).startswith("line 1 (id 7): ")

@@ -22,7 +22,9 @@ def test_auto_is_the_data_type_of_this_processor():
     assert dtype_of(DType.auto) == ("bfloat16" if native_bfloat16() else "float32")
 
 
-def test_a_narrow_terminal_or_a_pipe_cuts_no_name_short(capfd, monkeypatch):
+def test_a_narrow_terminal_or_a_pipe_cuts_no_name_short(capsys, monkeypatch):
     monkeypatch.setattr(output, "_width", 24)  # rich reads COLUMNS once, at its start
-    shown = capfd.readouterr().out
+    show([{"method": "condition-calibrated", "figure": "calibration"}])
+    shown = capsys.readouterr().out
     assert "…" not in shown
+    assert "condition-" in shown

@@ -32,7 +32,10 @@ def read_given(file: Path, *, after: int) -> tuple[list[MadeQuestion], list[Pass
         found, passages = [], []
         for number, row in enumerate(json_rows(file), start=1):
             try:
-                own = passages_from(row.get("passages") or [])
+                shown = row.get("passages") or []
+                if not isinstance(shown, list):  # of a text each character would be a passage
+                    raise ValueError("'passages' must be a list")
+                own = passages_from(shown)
                 found.append(
                     _question(row, range(first := after + len(passages), first + len(own)))
                 )
