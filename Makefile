@@ -46,7 +46,7 @@ test: $(READY)            ## the test suite (under 10 minutes on 2 cores)
 test-portable: $(READY)   ## the numeric tests as on the plainest processor, with 1 and with 2 threads
 	$(BIN)/python tests/portable.py
 
-test-slow: $(READY)       ## the tests that take minutes (20 on 2 idle cores, 40 on busy ones)
+test-slow: $(READY)       ## the tests that take minutes, and large fixtures as a whole
 	$(TESTING) $(BIN)/pytest -m slow -n 2 --dist loadfile
 
 test-random: $(READY)     ## the tests of `make test` with new random examples
