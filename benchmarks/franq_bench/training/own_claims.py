@@ -13,7 +13,7 @@ from franq_bench.calibrator.own_long import LIMITS, answers, asked, claims_of
 from franq_bench.data.pairs import CLASSES, Example
 from franq_bench.data.read_claims import by_text, digest_of
 from franq_bench.training.calibrate import Held
-from franq_guard.faithfulness.small.cut import texts_of
+from franq_guard.faithfulness.base import texts_of
 
 __all__ = ["DATASET", "own_claims"]
 
