@@ -61,7 +61,7 @@ def test_shutdown_finishes_what_is_in_work():
         for started in threads:
             started.start()
         assert guard.begun.wait(60)
-        while server.config.app.state.checker.waiting < 2:
+        while len(server.server_state.tasks) < 2:
             threading.Event().wait(0.001)
         server.should_exit = True
         while server.servers[0].is_serving():
