@@ -11,13 +11,10 @@ def small():
 
 
 @pytest.fixture
-def shared_models(monkeypatch, small, request):
-    """``Guard.offline()`` as it is, but that it takes the models that are there already.
-
-    Few pages need the language model, so it is loaded when one asks for it.
-    """
+def shared_models(monkeypatch, small, smollm):
+    """``Guard.offline()`` as it is, but that it takes the models that are there already."""
     from franq_guard.faithfulness.small.model import SmallFaithfulness
     from franq_guard.language_model.transformers import smollm2
 
     monkeypatch.setattr(SmallFaithfulness, "bundled", staticmethod(lambda: small))
-    monkeypatch.setattr(smollm2, "load_bundled", lambda: request.getfixturevalue("smollm"))
+    monkeypatch.setattr(smollm2, "load_bundled", lambda: smollm)
