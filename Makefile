@@ -40,7 +40,7 @@ demo: $(DEMO_READY)       ## six questions through the guarded LangChain chain
 # One thread each: two processes with two threads on two cores wait for each other. Bytecode is
 # written, also where that is switched off: tests start processes that would compile all again.
 TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
-test: $(READY)            ## the test suite (under 10 minutes on 2 cores)
+test: $(READY)            ## the test suite (10 minutes on 2 plain idle cores)
 	$(TESTING) $(BIN)/pytest -n 2 --dist loadfile
 
 test-portable: $(READY)   ## the numeric tests as on the plainest processor, with 1 and with 2 threads
