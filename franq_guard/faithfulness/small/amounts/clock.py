@@ -93,7 +93,7 @@ def _in_words(text: str) -> Iterator[Time]:
             continue
         if match["minutes"]:
             minute = _MINUTES[match["minutes"].lower()]
-            if match["side"].lower() == "to":
+            if match["side"].lower() == "to":  # ten to five is 4:50
                 hour, minute = hour - 1, 60 - minute
         may_be = _DAYTIMES.get((match["daytime"] or "").lower(), range(24))
         for either in (hour % _TWELVE, hour % _TWELVE + _TWELVE):

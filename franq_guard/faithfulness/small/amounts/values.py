@@ -117,7 +117,7 @@ _PART_OF_UNIT: Final = re.compile(
 _ARTICLE: Final = re.compile(  # not in "twice a week"
     rf"\b(?:within|after|for) (?P<measure>an? (?!second\b)(?P<unit>{UNIT_PATTERN}))", re.IGNORECASE
 )
-_THAN: Final = (
+_BY_A_SHARE: Final = (  # "a quarter fewer"
     "more less fewer off higher lower larger smaller cheaper dearer longer shorter faster slower "
     "heavier lighter"
 ).replace(" ", "|")
@@ -126,7 +126,7 @@ _SHARE: Final = re.compile(
     r"|(?P<by>\b(?:by|than) )?"
     r"(?P<share>\b(?:(?P<count>an?|one|two|three|four|seven|nine)[ -])?"
     r"(?P<part>half|quarter|fifth|eighth|tenth|twentieth)s?\b)"
-    rf"(?P<of> of (?!an?\b|\d|the year\b)| the\b|(?= (?:{_THAN})\b))?"
+    rf"(?P<of> of (?!an?\b|\d|the year\b)| the\b|(?= (?:{_BY_A_SHARE})\b))?"
     r"(?P<ends>(?=\s*(?:[.,;:)!?]|$)|\s(?:from|since|compared|between|in|over|during|on)\b))?",
     re.IGNORECASE,
 )
@@ -351,7 +351,8 @@ def _shares(text: str) -> Iterator[Found]:
         half = (match["part"] or "").lower() == "half"
         if match["other"] or bool(count) == half:
             continue
-        if match["of"] is not None or (match["by"] and match["ends"] is not None):
+        surely = match["of"] is not None  # it is "" before "fewer" and its like
+        if surely or (match["by"] and match["ends"] is not None):
             times = 1 if half or count in _ONE else _cardinal(count)
             yield Found(*match.span("share"), _per_cent(times, _PARTS[match["part"].lower()]))
     for match in _OUT_OF.finditer(text):
