@@ -2,6 +2,8 @@
 
 import os
 import sys
+import tracemalloc
+from itertools import pairwise
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -18,3 +20,29 @@ def smollm():
     from franq_guard.language_model import load_bundled
 
     return load_bundled()
+
+
+def traced():
+    return tracemalloc.get_traced_memory()[0]
+
+
+@pytest.fixture
+def kept_bytes():
+    """Bytes that a run keeps. What is kept grows at every step; caches that fill, and a list or
+    dictionary that doubles, do so at some: so it is the least of up to eight steps of runs."""
+
+    def least(runs, times, *, enough, size=traced):
+        tracemalloc.start()
+        try:
+            runs(times)  # fills every cache with what is counted
+            sizes = [size()]
+            while len(sizes) < 9:
+                runs(times)
+                sizes.append(size())
+                if sizes[-1] - sizes[-2] < enough * times:
+                    break
+        finally:
+            tracemalloc.stop()
+        return min((after - before) / times for before, after in pairwise(sizes))
+
+    return least

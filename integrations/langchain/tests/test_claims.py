@@ -8,10 +8,8 @@ import gc
 import logging
 import re
 import threading
-import tracemalloc
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import reduce
-from itertools import pairwise
 from uuid import uuid4
 
 import pytest
@@ -542,31 +540,20 @@ def test_invoke_and_batch_are_as_ever():
     assert asyncio.run(chain.abatch([question(1), question(2)])) == [wanted(1), wanted(2)]
 
 
-def test_memory_and_threads_stay_flat():
+def test_memory_and_threads_stay_flat(kept_bytes):
     chain = guard_chain(lcel(LongLLM()), guard_of(), stream="claims")
 
-    def run(times):
+    def runs(times):
         for i in range(times):
             "".join(chain.stream(question(i % 7)))
         LOG.written = ""
         no_threads()
         gc.collect()
 
-    run(10)  # fills every cache
-    kept = alive()
-    tracemalloc.start()
-    try:
-        run(10)  # fills every cache with what is counted
-        sizes = [tracemalloc.get_traced_memory()[0]]
-        for _ in range(3):
-            run(10)
-            sizes.append(tracemalloc.get_traced_memory()[0])
-    finally:
-        tracemalloc.stop()
-    assert not alive() - kept  # an earlier test's objects may go meanwhile
-    # What a run keeps grows at every step; a list or dictionary that doubles does so once.
-    growth = [(after - before) / 10 for before, after in pairwise(sizes)]
-    assert min(growth) < 256  # bytes a run; one kept trace is over 1,000
+    runs(10)  # fills every cache
+    before = alive()
+    assert kept_bytes(runs, 10, enough=256) < 256  # one kept trace is over 1,000
+    assert not alive() - before  # an earlier test's objects may go meanwhile
 
 
 def test_what_cannot_stream_by_claims_says_so():

@@ -11,7 +11,6 @@ import threading
 import time
 import tracemalloc
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from itertools import pairwise
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
@@ -398,10 +397,10 @@ def test_streams_at_once_in_tasks():
     no_threads()
 
 
-def test_memory_and_threads_stay_flat():
+def test_memory_and_threads_stay_flat(kept_bytes):
     engine = guard_query_engine(rag(LongLLM(), streaming=True), guard_of(), stream="claims")
 
-    def run(times):
+    def runs(times):
         for i in range(times):
             "".join(engine.query(question(i % 7)).response_gen)
         no_threads()
@@ -412,22 +411,12 @@ def test_memory_and_threads_stay_flat():
         found = tracemalloc.take_snapshot().filter_traces([mine]).statistics("filename")
         return sum(statistic.size for statistic in found)
 
-    run(10)  # fills every cache
-    kept = alive()
-    tracemalloc.start()
-    try:
-        run(10)  # fills every cache with what is counted
-        sizes = [ours()]
-        for _ in range(3):
-            run(10)
-            sizes.append(ours())
-    finally:
-        tracemalloc.stop()
-    assert not alive() - kept  # an earlier test's objects may go meanwhile
-    # What a run keeps grows at every step; a list or dictionary of ours that doubles does so once.
-    growth = [(after - before) / 10 for before, after in pairwise(sizes)]
-    # Bounded caches still take in a few texts: where a stream is cut depends on the threads.
-    assert min(growth) < 512  # bytes a run; one kept trace is over 1,000
+    runs(10)  # fills every cache
+    before = alive()
+    # One kept trace is over 1,000. Bounded caches still take in a few texts: where a stream is cut
+    # depends on the threads.
+    assert kept_bytes(runs, 10, enough=512, size=ours) < 512
+    assert not alive() - before  # an earlier test's objects may go meanwhile
 
 
 def test_answers_that_do_not_stream_are_as_ever():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-import tracemalloc
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
+from functools import partial
 
 import pytest
 
@@ -206,7 +206,7 @@ def alive():
 
 
 @pytest.mark.parametrize("times", [20, pytest.param(400, marks=pytest.mark.slow)])
-def test_nothing_is_kept(times):
+def test_nothing_is_kept(times, kept_bytes):
     """Runs twice as many: each asks for an answer and for a stream."""
     llm, guard = ScriptedLLM(), ScriptedGuard()
     plain = [rag(llm), rag(llm, streaming=True)]
@@ -220,21 +220,11 @@ def test_nothing_is_kept(times):
         llm.prompts.clear()
         gc.collect()
 
-    def growth(engines, n):
-        """Bytes that stay for each run."""
-        tracemalloc.start()
-        try:
-            runs(engines, 1)
-            before = tracemalloc.get_traced_memory()[0]
-            runs(engines, n)
-            return (tracemalloc.get_traced_memory()[0] - before) / (2 * n)
-        finally:
-            tracemalloc.stop()
-
     runs(plain + guarded, 10)  # warms every cache of LlamaIndex's
     before = alive()
     runs(guarded, times)
     assert not alive() - before  # an earlier test's objects may go meanwhile
-    # LlamaIndex itself keeps some 300 bytes a run: the ids of its callback events. One kept
-    # Capture would be over 1,000.
-    assert growth(guarded, 30) < growth(plain, 30) + 200
+    # LlamaIndex itself keeps some 600 bytes a question: the ids of its callback events. One kept
+    # Capture would be over 1,000, two for each question.
+    own = kept_bytes(partial(runs, plain), 10, enough=0)
+    assert kept_bytes(partial(runs, guarded), 10, enough=own + 400) < own + 400
