@@ -55,7 +55,7 @@ def values(claim, sentence):
             "Otto came before Ada left Brenn.",
             False,
         ),  # an opposite
-        ("Ada taught Otto.", "Otto taught Ada.", False),  # too few words
+        ("Ada pays Otto.", "Otto pays Ada.", False),  # too few words
         (
             "The system consists of pumps, valves and pipes.",
             "The system consists of pipes, valves and pumps.",

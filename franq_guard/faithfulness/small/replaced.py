@@ -24,6 +24,7 @@ from franq_guard.faithfulness.small.differences.derived import (
 from franq_guard.faithfulness.small.differences.exchanged import exchanged, lists_differently
 from franq_guard.faithfulness.small.differences.gaps import SOME, Gap
 from franq_guard.faithfulness.small.differences.opposites import opposed, opposite_key
+from franq_guard.faithfulness.small.differences.roles import turned_round
 from franq_guard.faithfulness.small.differences.subjects import other_subject
 from franq_guard.faithfulness.small.tokens import (
     Known,
@@ -55,7 +56,7 @@ class Replaced(NamedTuple):
     number_unknown: float = 0.0
     """A number of the claim, or it with its unit, is nowhere in the context."""
     words_exchanged: float = 0.0
-    """Two words of the claim stand in each other's places in the sentence."""
+    """Two words of the claim, or both sides of a relation, stand in each other's places there."""
 
 
 REPLACED: Final = Replaced._fields
@@ -97,7 +98,7 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> Replaced:
         best.opposed or best.negated,
         bool(best.here.numbers.keys() - everywhere.measures.keys())
         or (other_unit > 0 and _other_unit(best.here.measures, everywhere.measures)),
-        best.exchanged,
+        2 if best.exchanged or turned_round(*best.texts, context) else 0,
     )
     return Replaced(*(best.share * sign for sign in signs))
 
@@ -270,16 +271,15 @@ class _Pair:
         )
 
     @property
-    def exchanged(self) -> int:
-        """2 where two words changed places.
+    def exchanged(self) -> bool:
+        """Whether two words changed places.
 
         In a passive, in a list, or around an opposite ("before", "after"), they may do so without a
         change of meaning.
         """
         passive = [" by " in text for text in self.texts]
         alike = passive[0] == passive[1] and not self.opposites
-        moved = alike and exchanged(*self.order) and not lists_differently(*self.texts)
-        return 2 if moved else 0
+        return alike and exchanged(*self.order) and not lists_differently(*self.texts)
 
     def _alone(self, found: Iterable[object]) -> bool:
         """Whether such a thing is all that differs where it stands, so that it counts more.
