@@ -18,6 +18,7 @@ TURNED = [
     ("The cat was chased by the mouse.", "The cat had often chased the mouse."),
     ("Iron is heavier than lead.", "Lead is heavier than iron."),
     ("Iron is heavier than lead.", "Iron is lighter than lead."),
+    ("Otto came before Ada left Brenn.", "Ada left Brenn before Otto came."),
     ("Iris is the mother of Nadia.", "Nadia is the mother of Iris."),
     ("The mill is north of the river.", "The river lies in the valley north of the mill."),
     ("Ferrer unmasked Brunt.", "Brunt unmasked Ferrer."),  # any verb, of names
@@ -32,6 +33,8 @@ NOT = [
     ("Acme bought Bolt.", "Acme bought Crane, and Crane bought Bolt."),  # who, is another question
     ("Bolt bought Acme.", "Acme bought Crane."),
     ("Ada married Otto.", "Otto married Ada."),  # both do the same
+    ("Ada left Brenn after Otto came.", "Otto came before Ada left Brenn."),
+    ("Entry is not allowed before May.", "Entry is allowed only after May."),
     ("The wheels unlocked the doors.", "The doors unlocked the wheels."),  # no names
     ("Bolt was bought in May.", "Bolt bought May & Sons."),  # nobody is said to have bought
     ("Tests were done by Bolt.", "Bolt did the tests by hand."),
