@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from franq_guard import Policy
-from franq_guard.serve.proxy import outlets
 from franq_guard.serve.proxy import streaming as streaming_module
+from franq_guard.streaming import stream as stream_of_claims
 from franq_guard.testing import FakeFaithfulness
 
 MODES = ["claims", "buffer"]
@@ -246,7 +246,7 @@ def test_listeners_hear_of_streams(proxied, kit):
 
 
 def test_a_long_text_that_takes_its_time_holds_nobody_up(proxied, kit, monkeypatch):
-    monkeypatch.setattr(outlets, "_LONG", 0)
+    monkeypatch.setattr(stream_of_claims, "_LONG", 0)
     asked, go, ended = threading.Event(), threading.Event(), []
 
     class Slow(Policy):
