@@ -65,6 +65,25 @@ def test_a_silent_stream_says_that_it_lives(proxied, kit, mode, monkeypatch):
     assert kit.text_of(kit.events_of(events)) == kit.GOOD
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_it_also_says_so_while_the_last_check_takes_its_time(proxied, kit, mode, monkeypatch):
+    monkeypatch.setattr(streaming_module, "_SILENCE", 0.0)
+    go = threading.Event()
+    proxy = proxied(kit.guard_of(fail=lambda: go.wait(60)), stream=mode)
+    proxy.upstream.reply = streaming(kit, [*kit.chunks(kit.GOOD), kit.DONE])
+    body = {"model": "m", "stream": True, "messages": kit.MESSAGES}
+    comments, raw = 0, b""
+    with proxy.http.stream("POST", "/v1/chat/completions", json=body) as response:
+        for piece in response.iter_bytes():
+            raw += piece
+            comments = raw.count(b": the answer")
+            if comments > 20:  # more than while the upstream wrote
+                go.set()
+    assert comments > 20
+    events = b"\n\n".join(part for part in raw.split(b"\n\n") if not part.startswith(b":"))
+    assert kit.text_of(kit.events_of(events)) == kit.GOOD
+
+
 @pytest.mark.parametrize("asked", [False, True])
 def test_usage_is_told_as_the_upstream_told_it(proxied, kit, asked):
     usage = {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 16}
