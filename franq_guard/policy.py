@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
+from itertools import accumulate
 from typing import Literal
 
 from franq_guard.basics.text import CITATION_MARK
@@ -195,13 +197,13 @@ class Policy:
         from franq_guard.claims import remove_claims
 
         # Unverified claims are kept with their mark, so that they do not look like checked ones.
-        left = [verdict for i, verdict in enumerate(verdicts) if i not in weak]
+        left = [verdict for verdict in verdicts if not self.is_weak(verdict)]
         marks = _all_marks(answer, left, ("unverified",))
         if not weak:
             return _insert(answer, marks)
         if not all(verdicts[i].claim.spans for i in weak):
             return ""  # it is not known which words to remove
-        claims = [_shifted(verdict, marks) for verdict in verdicts]
+        claims = _shifted(verdicts, marks)
         kept = remove_claims(_insert(answer, marks), claims, weak)
         return kept if kept.strip() else ""
 
@@ -317,16 +319,20 @@ def _insert(answer: str, marks: dict[int, str]) -> str:
     return "".join([*parts, answer[last:]])
 
 
-def _shifted(verdict: Verdict, marks: dict[int, str]) -> Claim:
-    """The claim's place in the text with marks; its own mark is part of the claim's text."""
+def _shifted(verdicts: Sequence[Verdict], marks: dict[int, str]) -> list[Claim]:
+    """The claims' places in the text with marks; a claim's own mark is part of its text."""
+    places = sorted(marks)
+    added = [0, *accumulate(len(marks[at]) + 1 for at in places)]
 
     def moved(position: int) -> int:
-        return position + sum(len(mark) + 1 for at, mark in marks.items() if at <= position)
+        return position + added[bisect_right(places, position)]
 
-    claim = verdict.claim
-    text = claim.text
-    if verdict.label == "unverified":
-        at = _end_of_words(text, (0, len(text)))
-        text = f"{text[:at]} {MARKS['unverified']}{text[at:]}"
-    spans = tuple((moved(start), moved(end)) for start, end in claim.spans)
-    return replace(claim, text=text, spans=spans)
+    claims = []
+    for verdict in verdicts:
+        claim, text = verdict.claim, verdict.claim.text
+        if verdict.label == "unverified":
+            at = _end_of_words(text, (0, len(text)))
+            text = f"{text[:at]} {MARKS['unverified']}{text[at:]}"
+        spans = tuple((moved(start), moved(end)) for start, end in claim.spans)
+        claims.append(replace(claim, text=text, spans=spans))
+    return claims

@@ -1,5 +1,6 @@
 """Labels, marks, filter, block, custom actions."""
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -227,6 +228,30 @@ def test_a_weak_claim_that_is_nowhere_in_the_answer_takes_all_of_it_along():
     policy = Policy(action="filter")
     assert policy.apply(ANSWER, [lost]) == policy.replacement
     assert Policy().apply(ANSWER, [lost]) == ANSWER[:-1] + " [likely false]."
+
+
+def test_filter_takes_time_that_grows_with_the_answer():
+    """With marks of unverified claims between the weak ones; counted in calls, not in seconds."""
+
+    def calls(count):
+        answer = "Rome is big. " * count
+        spans = [(13 * i, 13 * i + 12) for i in range(count)]
+        labels = ["false" if i % 2 else "unverified" for i in range(count)]
+        found = [
+            Verdict(Claim("Rome is big.", (span,)), None, None, None, None, {}, label)
+            for span, label in zip(spans, labels, strict=True)
+        ]
+        made = []
+        sys.setprofile(lambda frame, event, arg: made.append(event))
+        try:
+            text = Policy(action="filter").apply(answer, found)
+        finally:
+            sys.setprofile(None)
+        assert text.count("Rome is big [unverified].") == count // 2
+        return len(made)
+
+    calls(4)  # so that what is loaded or compiled at first is not counted
+    assert calls(400) < 6 * calls(100)  # 16 times where it grows with the square
 
 
 def test_filter_of_an_empty_answer_is_empty():

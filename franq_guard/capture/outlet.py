@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from franq_guard.policy import MARKS, Policy, citation_mark, wrong_citations
 from franq_guard.records import Label, Verdict
 from franq_guard.streaming.release import OnClaim
-from franq_guard.streaming.stream import ClaimStream, check_streamable
+from franq_guard.streaming.stream import check_streamable
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
@@ -97,17 +97,3 @@ def remarks(verdicts: Sequence[Verdict], labels: Collection[Label] = tuple(MARKS
     for found, claims in wrong_citations(verdicts, labels):
         told.append((citation_mark(found), " ".join(v.claim.text for v in claims)))
     return "".join(f"\n{mark} {text}" for mark, text in told)
-
-
-def remaining(stream: ClaimStream) -> Iterator[str]:
-    """The text that the remaining checks release after the end of ``stream``."""
-    while (text := stream.wait()) is not None:
-        if text:
-            yield text
-
-
-async def aremaining(stream: ClaimStream) -> AsyncIterator[str]:
-    """:func:`remaining`, waiting in a thread."""
-    while (text := await stream.await_text()) is not None:
-        if text:
-            yield text

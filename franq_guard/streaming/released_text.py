@@ -62,8 +62,13 @@ class ReleasedText:
         The policy is applied again to all open text for each release; if there is much of it, one
         release for each piece would take quadratic time.
         """
-        open_text = self.checked - self._base.at
-        return open_text > _HELD_FROM and (self.checked - self.end) * _SHARE < open_text
+        size = self.open_text
+        return size > _HELD_FROM and (self.checked - self.end) * _SHARE < size
+
+    @property
+    def open_text(self) -> int:
+        """To how many characters the policy will be applied."""
+        return self.checked - self._base.at
 
     def so_far(self, text: str) -> str:
         """The policy's text for everything that was checked; it begins with the released text.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
@@ -94,7 +94,7 @@ class ClaimStream:
             for piece in pieces:
                 show(stream.feed(piece))      # "" mostly; does not block
             stream.end()
-            while (text := stream.wait()) is not None:
+            for text in stream.remaining():
                 show(text)
             answer = stream.answer()          # .text is all that was shown, and stream.rest
         finally:
@@ -130,7 +130,7 @@ class ClaimStream:
     ) -> None:
         check_streamable(guard)
         self._guard, self._id = guard, id
-        self._release = release or Release()
+        self.release = release or Release()
         self._text, self._looked, self._asked, self._ended = "", 0, 0, False
         self._read = _FIRST - _READ_EVERY
         self._reading: Future[None] = Future()
@@ -172,6 +172,18 @@ class ClaimStream:
             return False
         return new >= max(_LOOK_EVERY, open_text // _SHARE) or (open_text < _LONG and "\n" in piece)
 
+    def takes_long(self, piece: str) -> bool:
+        """Whether :meth:`feed` will read much text, for which an event loop should not wait."""
+        if self.has_news and (self._released.open_text >= _LONG or self._ended):
+            return self.is_long
+        open_text = len(self._text) - self._settled_text.base
+        return open_text >= _LONG and self._is_time_to_look(piece)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether what reads the whole text takes long."""
+        return len(self._text) >= _LONG
+
     def end(self) -> None:
         """End the answer: the rest of it is now final."""
         if not self._ended:
@@ -191,16 +203,18 @@ class ClaimStream:
         self._until_checked()
         return self._collect()
 
+    def remaining(self) -> Iterator[str]:
+        """The text that the checks under way release, each as soon as it is done."""
+        while (text := self.wait()) is not None:
+            if text:
+                yield text
+
     @property
     def has_news(self) -> bool:
         """Whether a check has ended, or its time is over, and its text was not released yet."""
         return bool(self._waiting) and (
             self._waiting[0][1].done() or self._worker.seconds_left() == 0
         )
-
-    async def await_text(self) -> str | None:
-        """:meth:`wait` without blocking the event loop and without a thread for waiting."""
-        return self._collect() if await self.until_news() else None
 
     async def until_news(self) -> bool:
         """Wait until :attr:`has_news`; False if no check is under way, or after :meth:`close`."""
@@ -241,7 +255,7 @@ class ClaimStream:
         self._watched.finish(checked)
         self._emit(self._to_the_end(checked), len(self._text))
         self.rest = released.text[before:]
-        return self._release(replace(checked, text=released.text))
+        return self.release(replace(checked, text=released.text))
 
     def _to_the_end(self, checked: GuardedAnswer) -> str:
         """All of the text, as close to that of the whole answer as what was released allows."""
@@ -329,10 +343,10 @@ class ClaimStream:
     def _add(self, piece: Piece) -> None:
         released = self._released
         released.add(piece.verdicts, piece.end)
-        if any(verdict.label in self._release.raise_on for verdict in piece.verdicts):
+        if any(verdict.label in self.release.raise_on for verdict in piece.verdicts):
             checked = self._finished(self._text[: piece.end], released.verdicts)
             self._watched.finish(checked)
-            self._release(replace(checked, text=released.text))
+            self.release(replace(checked, text=released.text))
         if not (self._replaced or released.holds_back()):
             self._judge()
 
@@ -353,7 +367,7 @@ class ClaimStream:
         verdicts, start = tuple(released.verdicts[released.released_verdicts :]), released.end
         if len(text) > len(released.text) or verdicts:
             new = released.release(text, end)
-            self._release.claim(Released(new, verdicts, start, end))
+            self.release.claim(Released(new, verdicts, start, end))
 
     def _known(self) -> tuple[Guard, Trace]:
         return self._worker.known or (self._guard, Trace("", (), Generation(""), id=self._id))

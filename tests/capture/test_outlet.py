@@ -1,6 +1,5 @@
-"""Modes of streaming, remarks behind a text that was shown, and a stream's last checks."""
+"""Modes of streaming, and remarks behind a text that was shown."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -8,10 +7,8 @@ import pytest
 from franq_guard import Claim, Guard, Verdict
 from franq_guard.capture.outlet import (
     STREAM_MODES,
-    aremaining,
     check_stream_mode,
     only_buffered,
-    remaining,
     remarks,
 )
 from franq_guard.records import CitationFinding
@@ -62,21 +59,3 @@ def test_remarks_name_wrong_citations():
     assert remarks([cited]) == "\n[passage 2 does not say this] Claim."
     right = replace(cited, citations=(replace(wrong, finding="right"),))
     assert remarks([right]) == ""
-
-
-class Stream:
-    def __init__(self):
-        self.left = ["One.", "", " Two.", None]
-
-    def wait(self):
-        return self.left.pop(0)
-
-    async def await_text(self):
-        return self.wait()
-
-
-def test_what_remains_of_a_stream():
-    async def collected():
-        return [text async for text in aremaining(Stream())]
-
-    assert list(remaining(Stream())) == ["One.", " Two."] == asyncio.run(collected())

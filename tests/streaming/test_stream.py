@@ -507,7 +507,7 @@ def test_a_closed_stream_lets_nothing_out_and_ends_its_thread():
         assert stream.feed(char) == ""
     stream.close()
     assert stream.wait() is None  # while the check that was under way still is
-    assert asyncio.run(stream.await_text()) is None
+    assert not asyncio.run(stream.until_news())
     assert stream.feed(" It never freezes. It never freezes.") == ""
     go.set()
     for thread in threading.enumerate():

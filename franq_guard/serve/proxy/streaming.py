@@ -7,14 +7,14 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from franq_guard.basics.failures import log_failure
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.errors import ServeError
-from franq_guard.serve.proxy.chunks import Choices
+from franq_guard.serve.proxy.chunks import Choices, Chunk
 from franq_guard.serve.proxy.reports import Place
 from franq_guard.serve.proxy.upstream import UpstreamError, failure
 from franq_guard.serve.proxy.wire import (
@@ -28,11 +28,12 @@ from franq_guard.serve.proxy.wire import (
 )
 
 Answers = Mapping[Place, GuardedAnswer]
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
 _TICK = 0.05
-"""How often, in seconds, checked claims are sent while the upstream sends nothing."""
+"""How often, in seconds, it is looked what can be sent while nothing comes."""
 _SILENCE = 15.0
 """Seconds without text after which a comment is sent: between client and proxy there may be others
 that take a silent connection for a dead one, often after a minute."""
@@ -57,15 +58,15 @@ async def guarded_events(
     """
     try:
         try:
-            async for raw in _read(upstream, choices):
+            async for raw in _kept_open(_read(upstream, choices)):
                 yield raw
         except (httpx.HTTPError, MalformedError, UpstreamError):
-            async for chunk in choices.settled():
-                yield event(chunk)
+            async for raw in _kept_open(_with_ticks(choices.settled())):
+                yield raw
             raise
         ended = time.perf_counter()
-        async for chunk in choices.rest():
-            yield event(chunk)
+        async for raw in _kept_open(_with_ticks(choices.rest())):
+            yield raw
         choices.judge.checker.generated(time.perf_counter() - ended, ended - choices.began)
         for chunk in choices.last(report(choices.answers())):
             yield event(chunk)
@@ -79,8 +80,22 @@ async def guarded_events(
         yield event({"error": {**failed.to_dict()["error"], "type": "franq_error"}})
 
 
-async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[bytes, None]:
-    """The events that can be sent while the upstream still writes.
+async def _kept_open(chunks: AsyncGenerator[Chunk | None, None]) -> AsyncGenerator[bytes, None]:
+    """The chunks as events, with comments between them while there is none to send."""
+    sent = time.monotonic()
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            if chunk is not None:
+                yield event(chunk)
+            elif time.monotonic() - sent > _SILENCE:
+                yield comment()
+            else:
+                continue
+            sent = time.monotonic()
+
+
+async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[Chunk | None, None]:
+    """The chunks that can be sent while the upstream still writes; None after each look at it.
 
     Raises:
         httpx.HTTPError: if the connection fails.
@@ -88,18 +103,14 @@ async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[by
         UpstreamError: if the upstream sends an error.
         ServeError: if a text is too long.
     """
-    sent = time.monotonic()
     async with aclosing(_events(upstream)) as events:
         async for data in events:
             if data is not None and data.strip() == DONE:
                 return
             made = choices.checked() if data is None else choices.feed(_chunk(data))
             async for chunk in made:
-                yield event(chunk)
-                sent = time.monotonic()
-            if time.monotonic() - sent > _SILENCE:
-                yield comment()
-                sent = time.monotonic()
+                yield chunk
+            yield None
     if not choices.finished:  # some servers send no [DONE], but all send finish reasons
         raise MalformedError("it ended before the answer did")
 
@@ -118,7 +129,7 @@ async def _events(upstream: httpx.Response) -> AsyncGenerator[str | None, None]:
         yield data
 
 
-def _chunk(data: str) -> dict[str, Any]:
+def _chunk(data: str) -> Chunk:
     chunk = read_json(data)
     if not isinstance(chunk, dict):
         raise MalformedError("an event is no JSON object")
@@ -127,9 +138,9 @@ def _chunk(data: str) -> dict[str, Any]:
     return chunk
 
 
-async def _with_ticks(source: AsyncIterator[bytes]) -> AsyncGenerator[bytes | None, None]:
-    """The pieces of ``source``; None each time nothing arrived for a moment."""
-    coming: asyncio.Task[bytes | None] | None = None
+async def _with_ticks(source: AsyncIterator[T]) -> AsyncGenerator[T | None, None]:
+    """What ``source`` yields; None each time nothing came for a moment."""
+    coming: asyncio.Task[T | None] | None = None
     try:
         while True:
             coming = coming or asyncio.create_task(_next(source))
@@ -147,7 +158,7 @@ async def _with_ticks(source: AsyncIterator[bytes]) -> AsyncGenerator[bytes | No
             await asyncio.gather(coming, return_exceptions=True)
 
 
-async def _next(source: AsyncIterator[bytes]) -> bytes | None:
+async def _next(source: AsyncIterator[T]) -> T | None:
     return await anext(source, None)
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from langchain_core.messages import BaseMessageChunk
 
-from franq_guard import Guard, Trace
+from franq_guard import Guard, GuardedAnswer, Trace
 from franq_guard.capture.evidence import PASSAGE_KEYS
-from franq_guard.capture.outlet import aremaining, remaining
-from franq_guard.streaming.stream import ClaimStream
+from franq_guard.streaming import AsyncClaimStream, ClaimStream
 from langchain_franq._call import Call, Reading
 from langchain_franq._shapes import ANSWER_KEYS, Located, locate
 
@@ -31,6 +30,10 @@ class Whole:
         """What can be released of a chunk of the guarded chain."""
         if self._call.passes(chunk):
             yield chunk
+
+    async def afeed(self, chunk: Any) -> list[Any]:
+        """:meth:`feed` for an event loop."""
+        return list(self.feed(chunk))
 
     def rest(self) -> Iterator[Any]:
         """The last chunks, when the chain has finished."""
@@ -65,18 +68,22 @@ class Claims:
         self._shown = False
         self._streamable = False
         self._carried: dict[str, Any] = {}
+        self._apart: AsyncClaimStream | None = None
 
     def feed(self, chunk: Any) -> Iterator[Any]:
         """Add a chunk; what can be released now."""
         if self._call.passes(chunk):
             yield chunk
-            return
-        if isinstance(chunk, Mapping):  # noted here: each lookup would read all chunks again
-            self._carried |= {k: v for k, v in chunk.items() if k in PASSAGE_KEYS}
-        found = _answer_in(chunk, self._call.watch.output_key)
-        if found is not None:
-            self._streamable = True
+        elif (found := self._found(chunk)) is not None:
             yield from self._parts(self._stream.feed(self._text.add(found.text)), found)
+
+    async def afeed(self, chunk: Any) -> list[Any]:
+        """:meth:`feed` for an event loop."""
+        if self._call.passes(chunk):
+            return [chunk]
+        if (found := self._found(chunk)) is None:
+            return []
+        return list(self._parts(await self._claims.feed(self._text.add(found.text)), found))
 
     def rest(self) -> Iterator[Any]:
         """What is checked after the chain has finished, then the report with everything else."""
@@ -86,10 +93,11 @@ class Claims:
         if reading.located.fields:
             yield reading.deliver(reading.check())
             return
-        yield from self._over(reading)
-        for more in remaining(self._stream):
+        yield from self._parts(self._stream.feed(self._left(reading)), reading.located)
+        self._stream.end()
+        for more in self._stream.remaining():
             yield from self._parts(more, reading.located)
-        yield from self._last(reading)
+        yield from self._last(reading, self._stream.answer())
 
     async def arest(self) -> AsyncIterator[Any]:
         """:meth:`rest`, waiting in a thread."""
@@ -99,32 +107,45 @@ class Claims:
         if reading.located.fields:
             yield reading.deliver(await reading.acheck())
             return
-        for part in self._over(reading):
+        for part in self._parts(await self._claims.feed(self._left(reading)), reading.located):
             yield part
-        async for more in aremaining(self._stream):
+        self._stream.end()
+        async for more in self._claims.remaining():
             for part in self._parts(more, reading.located):
                 yield part
-        for part in await asyncio.to_thread(list, self._last(reading)):
+        answer = await self._claims.answer()
+        for part in await asyncio.to_thread(list, self._last(reading, answer)):
             yield part
 
     def close(self) -> None:
         """Cancel all checks; nothing more is released."""
-        self._stream.close()
+        (self._stream if self._apart is None else self._apart).close()
+
+    @property
+    def _claims(self) -> AsyncClaimStream:
+        """The stream for an event loop, instead of the stream itself."""
+        self._apart = self._apart or AsyncClaimStream(self._stream)
+        return self._apart
 
     def _lookup(self, text: str) -> tuple[Guard, Trace]:
         return self._call.job(dict(self._carried), text).of_a_stream()
 
-    def _over(self, reading: Reading) -> Iterator[Any]:
-        """Feed the rest of the text; what can be released then."""
+    def _found(self, chunk: Any) -> Located | None:
+        """The piece of the answer in a chunk; None if that is not certain yet."""
+        if isinstance(chunk, Mapping):  # noted here: each lookup would read all chunks again
+            self._carried |= {k: v for k, v in chunk.items() if k in PASSAGE_KEYS}
+        found = _answer_in(chunk, self._call.watch.output_key)
+        self._streamable = self._streamable or found is not None
+        return found
+
+    def _left(self, reading: Reading) -> str:
+        """The text that is still to be fed when the chain has finished."""
         text = reading.located.text
         if not text.startswith(self._text.seen):
             raise TypeError(
                 "the chunks of this stream do not add up to its answer: use stream='buffer'"
             )
-        left = self._text.add(text[len(self._text.seen) :]) + self._text.end()
-        more = self._stream.feed(left)
-        self._stream.end()
-        return self._parts(more, reading.located)
+        return self._text.add(text[len(self._text.seen) :]) + self._text.end()
 
     def _parts(self, text: str, located: Located) -> Iterator[Any]:
         if text and self._streamable:
@@ -132,8 +153,7 @@ class Claims:
             self._shown = True
             yield located.after(lead + text, None)
 
-    def _last(self, reading: Reading) -> Iterator[Any]:
-        answer = self._stream.answer()
+    def _last(self, reading: Reading, answer: GuardedAnswer) -> Iterator[Any]:
         text = self._stream.rest if self._shown else self._text.lead + answer.text
         chunk = reading.rest(text, answer)
         if chunk != "" or not self._shown:

@@ -271,7 +271,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
             call = Call(self._watch, await anext(values), run_manager.run_id)
             with closing(outlet_of(call)) as outlet:
                 async for chunk in self.bound.astream(call.value, call.observed(config), **kwargs):
-                    for part in outlet.feed(chunk):
+                    for part in await outlet.afeed(chunk):
                         yield part
                 async for part in outlet.arest():
                     yield part

@@ -210,11 +210,10 @@ class Call:
             release=self.watch.release,
         )
 
-    def checked(self, stream: ClaimStream) -> Checked:
-        """The answer of a stream of claims at its end; raises what the release does."""
-        answer = stream.answer()
+    def of_claims(self, answer: GuardedAnswer, trace: Trace) -> Checked:
+        """The ``answer`` of a stream of claims, which was released already, and its ``trace``."""
         announce(answer.text)
-        return Checked(answer, report_of(answer, stream.trace), self.watch.guard.policy)
+        return Checked(answer, report_of(answer, trace), self.watch.guard.policy)
 
     def _checked(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None

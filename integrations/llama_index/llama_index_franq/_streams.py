@@ -20,7 +20,7 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard.capture.outlet import aremaining, remaining
+from franq_guard.streaming import AsyncClaimStream
 from llama_index_franq._call import Call, Checked
 from llama_index_franq._capture import Capture
 from llama_index_franq._events import observed
@@ -100,8 +100,8 @@ def _claims(
             if text := stream.feed(_text(chunk)):
                 yield text
         stream.end()
-        yield from remaining(stream)
-        done(call.checked(stream))
+        yield from stream.remaining()
+        done(call.of_claims(stream.answer(), stream.trace))
         yield stream.rest
 
 
@@ -111,14 +111,15 @@ async def _aclaims(
     nodes: Sequence[NodeWithScore],
     done: Callable[[Checked], Awaitable[None]],
 ) -> AsyncGenerator[str, None]:
-    with closing(call.claims(nodes)) as stream:
+    stream = call.claims(nodes)
+    with closing(AsyncClaimStream(stream)) as claims:
         async for chunk in chunks:
-            if text := stream.feed(_text(chunk)):
+            if text := await claims.feed(_text(chunk)):
                 yield text
         stream.end()
-        async for text in aremaining(stream):
+        async for text in claims.remaining():
             yield text
-        await done(call.checked(stream))
+        await done(call.of_claims(await claims.answer(), stream.trace))
         yield stream.rest
 
 

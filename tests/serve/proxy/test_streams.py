@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from franq_guard import Policy
-from franq_guard.serve.proxy import outlets
 from franq_guard.serve.proxy import streaming as streaming_module
+from franq_guard.streaming import stream as stream_of_claims
 from franq_guard.testing import FakeFaithfulness
 
 MODES = ["claims", "buffer"]
@@ -62,6 +62,25 @@ def test_a_silent_stream_says_that_it_lives(proxied, kit, mode, monkeypatch):
     assert comments
     assert not any(b"Ann" in comment for comment in comments)
     events = b"\n\n".join(part for part in parts if not part.startswith(b":"))
+    assert kit.text_of(kit.events_of(events)) == kit.GOOD
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_it_also_says_so_while_the_last_check_takes_its_time(proxied, kit, mode, monkeypatch):
+    monkeypatch.setattr(streaming_module, "_SILENCE", 0.0)
+    go = threading.Event()
+    proxy = proxied(kit.guard_of(fail=lambda: go.wait(60)), stream=mode)
+    proxy.upstream.reply = streaming(kit, [*kit.chunks(kit.GOOD), kit.DONE])
+    body = {"model": "m", "stream": True, "messages": kit.MESSAGES}
+    comments, raw = 0, b""
+    with proxy.http.stream("POST", "/v1/chat/completions", json=body) as response:
+        for piece in response.iter_bytes():
+            raw += piece
+            comments = raw.count(b": the answer")
+            if comments > 20:  # more than while the upstream wrote
+                go.set()
+    assert comments > 20
+    events = b"\n\n".join(part for part in raw.split(b"\n\n") if not part.startswith(b":"))
     assert kit.text_of(kit.events_of(events)) == kit.GOOD
 
 
@@ -246,7 +265,7 @@ def test_listeners_hear_of_streams(proxied, kit):
 
 
 def test_a_long_text_that_takes_its_time_holds_nobody_up(proxied, kit, monkeypatch):
-    monkeypatch.setattr(outlets, "_LONG", 0)
+    monkeypatch.setattr(stream_of_claims, "_LONG", 0)
     asked, go, ended = threading.Event(), threading.Event(), []
 
     class Slow(Policy):
