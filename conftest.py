@@ -2,7 +2,9 @@
 
 import os
 import sys
+import threading
 import tracemalloc
+from concurrent.futures import Future
 from itertools import pairwise
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -20,6 +22,42 @@ def smollm():
     from franq_guard.language_model import load_bundled
 
     return load_bundled()
+
+
+class Hanging:
+    """A call that hangs once, until it is let go; a check's time is over when it does."""
+
+    def __init__(self):
+        self.begun, self.go, self.ended = threading.Event(), threading.Event(), threading.Event()
+        self._over = threading.Semaphore(0)
+
+    def __call__(self):
+        if not self.begun.is_set():
+            self.begun.set()
+            self._over.release()
+            assert self.go.wait(60)
+            self.ended.set()
+
+    def time_is_over(self):
+        return self._over.acquire(timeout=0.001)
+
+
+@pytest.fixture
+def hanging(monkeypatch):
+    """A :class:`Hanging` call: deadlines pass at it, and not where a busy machine is slow."""
+    from franq_guard.basics import deadline
+
+    class UntilItHangs(Future):
+        def result(self, timeout=None):
+            while timeout is not None and not self.done():
+                if found.time_is_over():
+                    raise TimeoutError
+            return super().result()
+
+    found = Hanging()
+    monkeypatch.setattr(deadline, "Future", UntilItHangs)
+    yield found
+    found.go.set()
 
 
 def traced():
