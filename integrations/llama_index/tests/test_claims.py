@@ -8,7 +8,6 @@ import gc
 import logging
 import re
 import threading
-import time
 import tracemalloc
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
@@ -347,7 +346,13 @@ def test_an_exception_in_the_engine_is_the_callers():
 
 
 def test_a_cancelled_task_leaves_the_guard_usable():
-    guard = guard_of(fail=lambda: time.sleep(0.2))
+    checking, go = threading.Event(), threading.Event()
+
+    def fail():
+        checking.set()
+        assert go.wait(60)
+
+    guard = guard_of(fail=fail)
     engine = guard_query_engine(rag(LongLLM(), streaming=True), guard, stream="claims")
 
     async def read(run):
@@ -356,10 +361,11 @@ def test_a_cancelled_task_leaves_the_guard_usable():
 
     async def main():
         task = asyncio.create_task(read(1))
-        await asyncio.sleep(0.1)  # the checks take longer
+        assert await asyncio.to_thread(checking.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        go.set()
         return await read(2)
 
     assert asyncio.run(main()) == wanted(2)
