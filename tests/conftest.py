@@ -1,13 +1,6 @@
-"""Shared by all tests of the core: how random examples are drawn, and one guard on fakes."""
+"""Shared by all tests of the core: one guard on fakes."""
 
 import pytest
-from hypothesis import settings
-
-# No test fails because a machine is slow. Every run draws the same examples, so that a change is
-# judged by what it changes; `make test-random` draws new ones.
-settings.register_profile("same", deadline=None, derandomize=True)
-settings.register_profile("random", deadline=None)
-settings.load_profile("same")
 
 
 @pytest.fixture

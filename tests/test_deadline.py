@@ -20,26 +20,6 @@ PASSAGES = ["Rome is big. Rome is in Italy."]
 ANSWER = "Rome is big. Rome is in Italy."
 
 
-class Hanging:
-    """Waits until it is let go, once."""
-
-    def __init__(self):
-        self.go, self.begun, self.ended = threading.Event(), threading.Event(), threading.Event()
-
-    def __call__(self):
-        if not self.begun.is_set():
-            self.begun.set()
-            assert self.go.wait(30)
-            self.ended.set()
-
-
-@pytest.fixture
-def hanging():
-    found = Hanging()
-    yield found
-    found.go.set()
-
-
 def guard_of(**options):
     given = {"faithfulness": FakeFaithfulness(), "language_model": FakeLanguageModel()}
     return Guard(**(given | options))
@@ -48,7 +28,7 @@ def guard_of(**options):
 @pytest.mark.parametrize("form", ["long", "short"])
 def test_a_call_that_hangs_is_left_behind_and_the_guard_goes_on(hanging, form, caplog):
     judge = FakeFaithfulness(fail=hanging)
-    guard = guard_of(faithfulness=judge, deadline=0.2, form=form)
+    guard = guard_of(faithfulness=judge, deadline=30.0, form=form)
     answer = guard.check("What is Rome?", PASSAGES, ANSWER)
     assert hanging.begun.is_set()
     assert not hanging.ended.is_set()
@@ -56,8 +36,7 @@ def test_a_call_that_hangs_is_left_behind_and_the_guard_goes_on(hanging, form, c
     assert answer.status == "unverified"
     assert answer.verdicts[0].claim.text.startswith("Rome is big.")
     assert "abandoned (stage 'faithfulness')" in caplog.text
-    guard.deadline = 30.0  # the other call still hangs
-    assert guard.check("What is Rome?", PASSAGES, ANSWER).status == "ok"
+    assert guard.check("What is Rome?", PASSAGES, ANSWER).status == "ok"  # beside the other call
     assert not hanging.ended.is_set()
     hanging.go.set()
     assert hanging.ended.wait(30)
@@ -75,7 +54,7 @@ def test_whatever_hangs(hanging, part):
         "language_model": FakeLanguageModel(fail=hanging),
         "claims": Splitter(),
     }
-    guard = guard_of(**{part: parts[part]}, deadline=0.2, uq_faith="perplexity")
+    guard = guard_of(**{part: parts[part]}, deadline=30.0, uq_faith="perplexity")
     answer = guard.check("What is Rome?", PASSAGES, ANSWER)
     assert not hanging.ended.is_set()
     assert [v.claim.text for v in answer.verdicts] == ["Rome is big.", "Rome is in Italy."]
@@ -92,11 +71,10 @@ def test_of_form_auto_the_splitter_may_hang_too_and_is_asked_once(hanging):
             return super().split(answer, question=question)
 
     splitter = Splitter()
-    guard = guard_of(claims=splitter, deadline=0.2, form="auto")
+    guard = guard_of(claims=splitter, deadline=30.0, form="auto")
     late = guard.check("What is Rome?", PASSAGES, ANSWER)
     assert not hanging.ended.is_set()
     assert {v.reason for v in late.verdicts} == {"timeout"}
-    guard.deadline = 30.0
     for answer in (ANSWER, "Rome is big."):  # long and short
         before = splitter.asked
         assert guard.check("What is Rome?", PASSAGES, answer).status == "ok"
@@ -143,7 +121,7 @@ def test_a_bare_name_is_the_claim_of_form_auto_after_a_timeout_too():
 
 
 def test_each_answer_of_many_has_its_own_time(hanging):
-    guard = guard_of(faithfulness=FakeFaithfulness(fail=hanging), deadline=0.5)
+    guard = guard_of(faithfulness=FakeFaithfulness(fail=hanging), deadline=30.0)
     traces = [Trace("What is Rome?", (Passage(PASSAGES[0]),), Generation(ANSWER))] * 3
     assert [a.status for a in guard.check_many(traces)] == ["unverified", "ok", "ok"]
 

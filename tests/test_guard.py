@@ -12,6 +12,7 @@ from franq_guard import Generation, Guard, Passage, Policy, Token, Trace
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.report.counts import summary
 from franq_guard.rows.frame import claim_table
+from franq_guard.signals.clock import Clock
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 QUESTION = "Where is Rome?"
@@ -520,15 +521,21 @@ def test_a_servers_log_probabilities_get_no_shipped_calibrator():
     assert guard_of().check_trace(trace).calibrator == "uncalibrated"
 
 
-def test_loading_is_not_on_the_deadline_and_fails_once_a_batch():
-    from time import sleep
+def test_loading_is_not_on_the_deadline_and_fails_once_a_batch(monkeypatch):
+    order = []
 
-    def slow():
-        sleep(0.3)
+    def load():
+        order.append("loaded")
         return FakeLanguageModel()
 
-    guard = guard_of(language_model=slow, deadline=0.25)
+    def clock(deadline):
+        order.append("clock")
+        return Clock(deadline)
+
+    monkeypatch.setattr("franq_guard.guard.Clock", clock)
+    guard = guard_of(language_model=load, deadline=30.0)
     assert guard.check(QUESTION, PASSAGES, "Rome is big.").status == "ok"
+    assert order == ["loaded", "clock"]
     tried = []
 
     def broken():

@@ -158,7 +158,7 @@ def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent(alone, mon
         child = os.fork()
         if not child:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(60)  # ends a child that hangs, with a status other than 0
+            signal.alarm(300)  # ends a child that hangs, with a status other than 0
             compute()
             other = threading.Thread(target=compute)  # as a check with a deadline does
             other.start()

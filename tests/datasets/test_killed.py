@@ -148,7 +148,8 @@ def test_a_killed_review_keeps_every_vote_that_was_answered(folder: Path) -> Non
     with killed_at_the_end([sys.executable, *words]) as process:
         assert process.stdout is not None
         address, _, token = process.stdout.readline().strip().partition("/?token=")
-        with httpx.Client(base_url=address, params={"token": token, "reviewer": "ada"}) as page:
+        params = {"token": token, "reviewer": "ada"}
+        with httpx.Client(base_url=address, params=params, timeout=60) as page:
             card = page.get("/next").json()["card"]
             voted = []
             for _ in range(7):

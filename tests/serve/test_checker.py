@@ -24,6 +24,13 @@ def checker(guard, **settings):
     return Checker(guard, ServeSettings(**{"window_ms": 20, **settings}))
 
 
+def a_minute_passes():
+    """At once, on the event loop's clock."""
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    loop.time = lambda: now() + 60
+
+
 def test_answers_of_one_window_are_checked_together(run):
     async def main():
         guard = FakeGuard()
@@ -76,9 +83,11 @@ def test_a_deadline_that_passes_in_the_queue_or_in_work_is_a_timeout(run):
         found = checker(guard, window_ms=0)
         told = []
         found.on_checked.append(lambda answer, seconds: told.append((answer.status, seconds)))
-        working = asyncio.create_task(found.check(trace("in work"), deadline=0.01))
+        working = asyncio.create_task(found.check(trace("in work"), deadline=30))
         await begun(guard)
-        waiting = asyncio.create_task(found.check(trace("waiting"), deadline=0.01))
+        waiting = asyncio.create_task(found.check(trace("waiting"), deadline=30))
+        await asyncio.sleep(0)
+        a_minute_passes()
         for task in (working, waiting):
             answer = await task
             assert answer.status == "unverified"
@@ -238,10 +247,13 @@ def test_draining_finishes_what_is_in_work_and_takes_nothing_more(run):
 def test_draining_does_not_wait_for_a_check_that_hangs(run):
     async def main():
         guard = HeldGuard()
-        found = checker(guard, window_ms=0, deadline=0.2)
+        found = checker(guard, window_ms=0, deadline=30)
         late = asyncio.create_task(found.check(trace("late")))
         await begun(guard)
-        await asyncio.wait_for(found.drain(), 30)
+        end = asyncio.create_task(found.drain())
+        await asyncio.sleep(0)
+        a_minute_passes()
+        await asyncio.wait_for(end, 30)
         assert {verdict.reason for verdict in (await late).verdicts} == {"timeout"}
         workers = [t for t in threading.enumerate() if t.name == "franq-check"]
         assert all(t.daemon for t in workers)  # the process may end without them

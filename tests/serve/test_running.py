@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 from contextlib import contextmanager
+from functools import partial
 
 import httpx
 import pytest
@@ -16,6 +17,8 @@ from franq_guard.serve.settings import ServeSettings
 from franq_guard.testing import FakeGuard
 
 from .conftest import TRACE, HeldGuard
+
+get, post, head = (partial(ask, timeout=60) for ask in (httpx.get, httpx.post, httpx.head))
 
 
 @contextmanager
@@ -43,7 +46,7 @@ def listening(guard, *, grace=50, **settings):
 def test_it_tells_where_it_listens_and_answers_there():
     with listening(FakeGuard()) as (_, address, _thread):
         assert address.startswith("http://127.0.0.1:")
-        reply = httpx.post(f"{address}/v1/check", json=TRACE)
+        reply = post(f"{address}/v1/check", json=TRACE)
         assert reply.json()["text"] == "Ann did. [checked: T]"
         assert "server" not in reply.headers
 
@@ -54,8 +57,8 @@ def test_shutdown_finishes_what_is_in_work():
         replies = []
         lines = "\n".join(json.dumps({**TRACE, "id": i}) for i in range(3))
         sent = [
-            lambda: httpx.post(f"{address}/v1/check", json=TRACE, timeout=60),
-            lambda: httpx.post(f"{address}/v1/check/batch", content=lines, timeout=60),
+            lambda: post(f"{address}/v1/check", json=TRACE),
+            lambda: post(f"{address}/v1/check/batch", content=lines),
         ]
         threads = [threading.Thread(target=lambda f=f: replies.append(f())) for f in sent]
         for started in threads:
@@ -67,7 +70,7 @@ def test_shutdown_finishes_what_is_in_work():
         while server.servers[0].is_serving():
             threading.Event().wait(0.001)
         with pytest.raises(httpx.HTTPError):
-            httpx.get(f"{address}/healthz")
+            get(f"{address}/healthz")
         guard.go.set()
         for ended in (*threads, thread):
             ended.join(60)
@@ -100,7 +103,7 @@ def test_a_client_that_leaves_a_batch_stops_it(run):
         checker = server.config.app.state.checker
         while checker.waiting:
             threading.Event().wait(0.001)
-        assert httpx.post(f"{address}/v1/check", json=TRACE).status_code == 200
+        assert post(f"{address}/v1/check", json=TRACE).status_code == 200
         assert Counting.checked < 1400
 
 
@@ -124,11 +127,10 @@ def test_a_body_that_does_not_come_is_408_and_gives_its_place_back(monkeypatch):
             reply = b"".join(iter(lambda: stalled.recv(4096), b""))  # until it is closed
         assert b" 408 " in reply
         assert b'"client_stalled"' in reply
-        assert httpx.post(f"{address}/v1/check/batch", content="").status_code == 200
+        assert post(f"{address}/v1/check/batch", content="").status_code == 200
 
 
 def test_a_client_that_does_not_read_gives_its_place_back(monkeypatch):
-    monkeypatch.setattr(security, "_STALLED", 0.5)
     line = json.dumps({**TRACE, "answer": "x" * 40_000}).encode() + b"\n"
     guard = HeldGuard()
     with (
@@ -136,14 +138,15 @@ def test_a_client_that_does_not_read_gives_its_place_back(monkeypatch):
         connected(address, "POST /v1/check/batch", line * 300, room=4096),
     ):
         assert guard.begun.wait(60)
-        refused = httpx.post(f"{address}/v1/check/batch", content="")
+        monkeypatch.setattr(security, "_STALLED", 0.5)  # not before: sending so much takes a while
+        refused = post(f"{address}/v1/check/batch", content="")
         assert refused.json()["error"]["code"] == "batches_full"
         guard.go.set()
         for _ in range(600):
-            if httpx.post(f"{address}/v1/check/batch", content="").status_code == 200:
+            if post(f"{address}/v1/check/batch", content="").status_code == 200:
                 break
             threading.Event().wait(0.05)
-        metrics = httpx.get(f"{address}/metrics").text
+        metrics = get(f"{address}/metrics").text
     assert 'franq_errors_total{code="client_stalled"} 1.0' in metrics
 
 
@@ -175,7 +178,7 @@ def test_bytes_that_are_no_http_break_nothing():
 
     with listening(FakeGuard()) as (_, address, _thread):
         assert b" 400 " in asyncio.run(talk(address))
-        assert httpx.post(f"{address}/v1/check", json=TRACE).status_code == 200
+        assert post(f"{address}/v1/check", json=TRACE).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -198,7 +201,7 @@ def test_what_only_this_machine_can_reach(host, local):
 
 def test_probes_may_ask_for_the_head_alone():
     with listening(FakeGuard(), tokens=("ours",)) as (_, address, _):
-        found = {path: httpx.head(f"{address}/{path}") for path in ("healthz", "readyz", "metrics")}
+        found = {path: head(f"{address}/{path}") for path in ("healthz", "readyz", "metrics")}
     assert found["healthz"].status_code == 200
     assert found["readyz"].status_code in (200, 503)
     assert found["metrics"].status_code == 401

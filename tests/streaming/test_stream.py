@@ -339,20 +339,27 @@ def test_whatever_fails_the_answer_is_dealt_with(place, monkeypatch):
 
 
 def test_a_deadline_ends_checking_not_the_answer():
-    go = threading.Event()
-    calls = []
+    go, hung, ended = threading.Event(), threading.Event(), threading.Event()
 
     def hang():
-        calls.append(1)
-        if len(calls) == 2:
+        if hung.is_set():
             go.wait(30)
+            ended.set()
 
-    began = time.perf_counter()
-    text = " ".join(SENTENCES[:5])
-    left, answer = streamed(guard_of(fail=hang, deadline=0.3), pieces_of(text))
-    assert time.perf_counter() - began < 10
+    guard, text = guard_of(fail=hang, deadline=60), " ".join(SENTENCES[:5])
+    stream = ClaimStream(guard, lambda so_far: (guard, trace(so_far)))
+    read = len(" ".join(SENTENCES[:2]))
+    left = [stream.feed(text[:read]), *iter(stream.wait, None)]
+    hung.set()
+    stream._worker._deadline = 0.1  # instead of waiting for a minute
+    left += [stream.feed(text[read:]), *iter(stream.wait, None)]
+    stream.end()
+    left += [*iter(stream.wait, None)]
+    answer = stream.answer()
+    stream.close()
+    assert not ended.is_set()
     go.set()
-    assert "".join(left) == answer.text
+    assert "".join([*left, stream.rest]) == answer.text
     assert answer.original == text
     reasons = [v.reason for v in answer.verdicts]
     assert reasons[0] is None
@@ -370,7 +377,8 @@ def test_only_the_model_that_wrote_the_answer_is_loaded():
     assert answer.status == "ok"
 
 
-def test_seconds_are_never_counted_twice():
+def test_seconds_are_never_counted_twice(monkeypatch):
+    monkeypatch.setattr("franq_guard.streaming.worker.perf_counter", lambda: 106.0)
     left = []
 
     class Watched(ClaimWorker):
@@ -381,10 +389,10 @@ def test_seconds_are_never_counted_twice():
 
     guard = guard_of(deadline=10.0)
     worker = Watched(guard, lambda text: (guard, trace(text)))
-    worker._began = time.perf_counter() - 6.0
+    worker._began = 100.0
     worker._stop()
-    assert all(3.9 < seconds <= 10.0 for seconds in left)
-    assert 3.9 < worker.seconds_left() <= 4.0
+    assert all(4.0 <= seconds <= 10.0 for seconds in left)
+    assert worker.seconds_left() == 4.0
 
 
 def test_it_stops_at_a_claim_with_a_label_that_stops():
@@ -600,10 +608,13 @@ def test_a_stream_closed_at_any_moment_by_several_threads_frees_what_its_model_h
     guard = caching_guard()
     model = guard.language_model
     for moment in range(30):
+        opened = model.opened
         stream = ClaimStream(guard, lambda text: (guard, trace(text)))
         for sentence in SENTENCES[:4]:
             stream.feed(sentence + " ")
         stream.end()
+        while moment % 2 and model.opened == opened:
+            time.sleep(0.0001)
         time.sleep(moment / 10_000)  # a step takes about a millisecond
         closing = [threading.Thread(target=stream.close) for _ in range(3)]
         for thread in closing:
@@ -612,7 +623,6 @@ def test_a_stream_closed_at_any_moment_by_several_threads_frees_what_its_model_h
             thread.join(30)
     for thread in threads_of_streams():
         thread.join(30)
-    assert model.opened > 2
     assert not model.open
 
 
@@ -640,7 +650,7 @@ if CLOSES:
 def test_a_model_that_hangs_does_not_keep_the_process_alive(closes):
     code = HANGS.replace("CLOSES", str(closes))
     ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True
     )
     assert ran.stdout == "{'timeout'}\n"
 
@@ -649,7 +659,7 @@ def threads_of_streams():
     return {thread for thread in threading.enumerate() if thread.name == "franq-claims"}
 
 
-@pytest.mark.parametrize("deadline", [None, 0.5])
+@pytest.mark.parametrize("deadline", [None, 60])
 def test_streams_whose_model_hangs_do_not_fill_the_process_with_threads(deadline):
     go, begun, before = threading.Event(), threading.Semaphore(0), threads_of_streams()
 
@@ -667,6 +677,7 @@ def test_streams_whose_model_hangs_do_not_fill_the_process_with_threads(deadline
         stream.end()
         assert begun.acquire(timeout=30)
         if deadline:
+            stream._worker._deadline = 0.0  # instead of waiting for a minute
             assert stream.wait()
             assert {v.reason for v in stream.answer().verdicts} == {"timeout"}
         for _ in range(2):

@@ -22,7 +22,7 @@ Guard.offline = lambda: made
 
 def run(code):
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     return objects(done.stdout)

@@ -180,6 +180,7 @@ def gold_parts(shown):
         yield "article", shown.get("title") or shown["text"]
 
 
+@pytest.mark.slow
 def test_real_folds_share_no_question_document_article_or_claim(real):
     seen = defaultdict(set)
     for row, fold in real[1]:
@@ -189,6 +190,7 @@ def test_real_folds_share_no_question_document_article_or_claim(real):
     assert [part for part, where in seen.items() if len(where) > 1] == []
 
 
+@pytest.mark.slow
 def test_real_shares_are_near(real):
     counts = defaultdict(Counter)
     for row, fold in real[1]:
@@ -206,6 +208,7 @@ def test_real_shares_are_near(real):
     assert counts["clapnq-dev"]["training"] == 0
 
 
+@pytest.mark.slow
 def test_real_passages_beside_the_gold_one_have_one_fold_each(real):
     folds, found = real
     for row, _ in found:

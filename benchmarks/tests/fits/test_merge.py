@@ -25,8 +25,7 @@ def run_of(name, scores, **settings):
         "test_questions_the_small_model_was_trained_on": {name: 3},
     }
     dataset = Dataset(name, n_train=24, n_test=30, accuracy=1 / 3)
-    raw = Results(given | settings, {"torch": "2"}, (dataset,), ())
-    return refitted(raw, own)
+    return Results(given | settings, {"torch": "2"}, (dataset,), ()), own
 
 
 @pytest.fixture(scope="module")
@@ -34,14 +33,20 @@ def scores():
     return random_scores(("a", "b"), train=24)
 
 
-def test_two_runs_are_one(scores, tmp_path):
-    both, matrix = merged([run_of("b", scores), run_of("a", scores)])
+@pytest.fixture(scope="module")
+def fitted(scores):
+    """Both runs as they are stored."""
+    return {name: refitted(*run_of(name, scores)) for name in ("a", "b")}
+
+
+def test_two_runs_are_one(scores, fitted):
+    both, matrix = merged([fitted["b"], fitted["a"]])
     in_order = sorted(scores.rows, key=lambda row: (row.split != "train", row.dataset))
     whole = Results(both.settings, both.versions, both.datasets, ())
-    expected, fitted = refitted(whole, Scores(tuple(in_order)))
+    expected, expected_matrix = refitted(whole, Scores(tuple(in_order)))
     assert both.rows == expected.rows
     assert both.tables == expected.tables
-    assert matrix == fitted
+    assert matrix == expected_matrix
     assert [dataset.name for dataset in both.datasets] == ["a", "b"]
     assert both.settings["data"] == ["b.jsonl", "a.jsonl"]
     assert both.settings["gold_lost_by_cutting"] == 4
@@ -49,8 +54,9 @@ def test_two_runs_are_one(scores, tmp_path):
     assert any(row.dataset == "mean" for row in both.rows)
 
 
-def test_what_depends_on_data_and_day_is_joined(scores):
+def test_what_depends_on_data_and_day_is_joined(scores, monkeypatch):
     """By hand: the later day, and the sums of the counts."""
+    monkeypatch.setattr("franq_bench.fits.merge.refitted", lambda *given: given)
     name = "answers_graded_as_by_alias"
     first = {"date": "2026-03-01", "passages_rewritten": {"changed": 5, "empty": 1}}
     second = {"date": "2026-02-28", "passages_rewritten": {"changed": 2, "unchanged": 3}}
@@ -73,9 +79,8 @@ def test_what_makes_no_one_table(scores):
         merged([])
 
 
-def test_the_command(scores, tmp_path):
-    for name in ("a", "b"):
-        results, own = run_of(name, scores)
+def test_the_command(fitted, tmp_path):
+    for name, (results, own) in fitted.items():
         results.write(tmp_path / name)
         own.write(tmp_path / name)
     asked = ["bench", "merge", str(tmp_path / "a"), str(tmp_path / "b"), "--out"]

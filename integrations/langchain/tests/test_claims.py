@@ -17,6 +17,8 @@ from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk
 from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
 
+import franq_guard
+import langchain_franq
 from franq_guard import Guard, Policy
 from franq_guard.calibration import Calibrator
 from franq_guard.datasets.demo import corpus, questions
@@ -433,19 +435,16 @@ def no_threads():
 def test_a_scorer_that_fails_or_hangs_never_breaks_the_stream(way, on_error):
     go = threading.Event()
 
-    def hang():
-        go.wait(30)
-
     def fail():
         raise RuntimeError("no scores today")
 
-    for broken, reason in ((hang, "timeout"), (fail, "error")):
+    for broken, reason, deadline in ((lambda: go.wait(30), "timeout", 0.2), (fail, "error", 60)):
         guard = Guard(
             language_model=FakeLanguageModel(known=0.999),
             faithfulness=FakeFaithfulness(fail=broken),
             policy=Policy(action="filter", on_error=on_error),
             franq=Calibrator.uncalibrated(),
-            deadline=0.2,
+            deadline=deadline,
         )
         reports = []
         chain = guard_chain(lcel(LongLLM()), guard, stream="claims", on_report=reports.append)
@@ -550,9 +549,10 @@ def test_memory_and_threads_stay_flat(kept_bytes):
         no_threads()
         gc.collect()
 
-    runs(10)  # fills every cache
+    runs(2)
     before = alive()
-    assert kept_bytes(runs, 10, enough=256) < 256  # one kept trace is over 1,000
+    # One kept trace is over 1,000.
+    assert kept_bytes(runs, 10, franq_guard, langchain_franq, enough=256) < 256
     assert not alive() - before  # an earlier test's objects may go meanwhile
 
 

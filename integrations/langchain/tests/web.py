@@ -96,7 +96,7 @@ class Visit:
 
     async def __aexit__(self, *_):
         self._gone.set()
-        await asyncio.wait_for(self.task, 10)
+        await asyncio.wait_for(self.task, 60)
 
     async def _receive(self):
         if not self._asked:
@@ -106,7 +106,7 @@ class Visit:
         return {"type": "http.disconnect"}
 
     async def _next(self):
-        return await asyncio.wait_for(self._sent.get(), 20)
+        return await asyncio.wait_for(self._sent.get(), 120)
 
     async def chunks(self):
         """The body as it comes."""

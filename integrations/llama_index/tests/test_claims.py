@@ -8,8 +8,6 @@ import gc
 import logging
 import re
 import threading
-import time
-import tracemalloc
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import pytest
@@ -24,6 +22,8 @@ from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_ca
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
+import franq_guard
+import llama_index_franq
 from franq_guard import Guard, Policy
 from franq_guard.calibration import Calibrator
 from franq_guard.datasets.demo import corpus, questions
@@ -347,7 +347,13 @@ def test_an_exception_in_the_engine_is_the_callers():
 
 
 def test_a_cancelled_task_leaves_the_guard_usable():
-    guard = guard_of(fail=lambda: time.sleep(0.2))
+    checking, go = threading.Event(), threading.Event()
+
+    def fail():
+        checking.set()
+        assert go.wait(60)
+
+    guard = guard_of(fail=fail)
     engine = guard_query_engine(rag(LongLLM(), streaming=True), guard, stream="claims")
 
     async def read(run):
@@ -356,10 +362,11 @@ def test_a_cancelled_task_leaves_the_guard_usable():
 
     async def main():
         task = asyncio.create_task(read(1))
-        await asyncio.sleep(0.1)  # the checks take longer
+        assert await asyncio.to_thread(checking.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        go.set()
         return await read(2)
 
     assert asyncio.run(main()) == wanted(2)
@@ -406,16 +413,11 @@ def test_memory_and_threads_stay_flat(kept_bytes):
         no_threads()
         gc.collect()
 
-    def ours():  # LlamaIndex's own callback manager keeps an id of every run
-        mine = tracemalloc.Filter(True, "*franq*")
-        found = tracemalloc.take_snapshot().filter_traces([mine]).statistics("filename")
-        return sum(statistic.size for statistic in found)
-
-    runs(10)  # fills every cache
+    runs(2)
     before = alive()
     # One kept trace is over 1,000. Bounded caches still take in a few texts: where a stream is cut
     # depends on the threads.
-    assert kept_bytes(runs, 10, enough=512, size=ours) < 512
+    assert kept_bytes(runs, 10, franq_guard, llama_index_franq, enough=512) < 512
     assert not alive() - before  # an earlier test's objects may go meanwhile
 
 

@@ -8,10 +8,11 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
-from functools import partial
 
 import pytest
 
+import franq_guard
+import llama_index_franq
 from llama_index_franq import guard_query_engine
 from llama_index_franq._events import _captures
 
@@ -205,14 +206,13 @@ def alive():
     return Counter(name for name in names if name.startswith(("llama_index_franq", "franq_guard")))
 
 
-@pytest.mark.parametrize("times", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [10, pytest.param(100, marks=pytest.mark.slow)])
 def test_nothing_is_kept(times, kept_bytes):
     """Runs twice as many: each asks for an answer and for a stream."""
     llm, guard = ScriptedLLM(), ScriptedGuard()
-    plain = [rag(llm), rag(llm, streaming=True)]
-    guarded = [guard_query_engine(engine, guard) for engine in plain]
+    engines = [guard_query_engine(rag(llm, streaming=stream), guard) for stream in (False, True)]
 
-    def runs(engines, n):
+    def runs(n):
         for i in range(n):
             for engine in engines:
                 str(engine.query(QUESTIONS[i % RUNS]))
@@ -220,11 +220,8 @@ def test_nothing_is_kept(times, kept_bytes):
         llm.prompts.clear()
         gc.collect()
 
-    runs(plain + guarded, 10)  # warms every cache of LlamaIndex's
+    runs(2)
     before = alive()
-    runs(guarded, times)
+    # One kept Capture would be over 1,000, two for each question.
+    assert kept_bytes(runs, times, franq_guard, llama_index_franq, enough=400) < 400
     assert not alive() - before  # an earlier test's objects may go meanwhile
-    # LlamaIndex itself keeps some 600 bytes a question: the ids of its callback events. One kept
-    # Capture would be over 1,000, two for each question.
-    own = kept_bytes(partial(runs, plain), 10, enough=0)
-    assert kept_bytes(partial(runs, guarded), 10, enough=own + 400) < own + 400

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from threading import Event
 
 import pytest
 from llama_index.core.base.response.schema import Response
@@ -114,23 +113,16 @@ def test_a_fault_of_the_guard_is_a_reason_and_the_answer_stays_marked(fault, way
 
 
 @pytest.mark.parametrize("way", ["query", "chat", "agent"])
-def test_a_check_that_hangs_is_left_at_its_deadline(way):
-    go, ended = Event(), Event()
-
-    def hang():
-        assert go.wait(30)
-        ended.set()
-
+def test_a_check_that_hangs_is_left_at_its_deadline(way, hanging):
     guard = Guard(
         language_model=FakeLanguageModel(),
-        faithfulness=FakeFaithfulness(fail=hang),
+        faithfulness=FakeFaithfulness(fail=hanging),
         franq=Calibrator.uncalibrated(),
-        deadline=0.2,
+        deadline=30.0,
     )
     text, report = run_once(way, guard)
-    assert not ended.is_set()
-    go.set()
-    assert ended.wait(30)
+    assert hanging.begun.is_set()
+    assert not hanging.ended.is_set()
     assert text == "The tower of run 7 is tall [unverified]. It has 7 steps [unverified]."
     assert reasons(report) == {("unverified", "timeout")}
 
