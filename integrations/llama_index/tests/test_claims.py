@@ -413,7 +413,7 @@ def test_memory_and_threads_stay_flat(kept_bytes):
         no_threads()
         gc.collect()
 
-    runs(2)
+    runs(10)  # fills every cache
     before = alive()
     # One kept trace is over 1,000. Bounded caches still take in a few texts: where a stream is cut
     # depends on the threads.
