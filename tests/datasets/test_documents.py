@@ -44,6 +44,10 @@ def test_rows_that_are_not_utf8_or_cut_short_are_named(tmp_path):
     cut.write_bytes(gzip.compress(b'{"text": "It is open."}')[:-9])
     with pytest.raises(ValueError, match=r"b\.jsonl\.gz: Compressed file ended"):
         list(json_rows(cut))
+    damaged = tmp_path / "c.jsonl.gz"
+    damaged.write_bytes(gzip.compress(b'{"text": "It is open."}')[:10] + b"\xff" * 20)
+    with pytest.raises(ValueError, match=r"c\.jsonl\.gz: Error -3 while decompressing"):
+        list(json_rows(damaged))
 
 
 def test_a_sentence_longer_than_a_passage_is_kept_whole(tmp_path):
