@@ -136,7 +136,7 @@ class ClaimSet:
         }
         voted = {key for key, heard in voices.items() if any(v.kind == "person" for v in heard)}
         trusted = ("person",) if voted else ("gold", "judge")
-        asked = _claims(trace for trace in answers if trace.id not in made)
+        asked = {(trace.id or "", i) for trace, i in claims_in(answers) if trace.id not in made}
         rule = _Rule(sources, trusted, complete=bool(asked) and asked <= voted)
         return [_with_labels(trace, voices, rule) for trace in answers]
 
@@ -150,13 +150,12 @@ class _Rule:
     complete: bool
 
 
-def _claims(answers: Iterable[Trace]) -> set[tuple[str, int]]:
-    return {
-        (trace.id or "", i)
-        for trace in answers
-        for i, claim in enumerate(trace.claims or ())
-        if claim.not_a_claim is None
-    }
+def claims_in(answers: Iterable[Trace]) -> Iterator[tuple[Trace, int]]:
+    """Each claim of the answers as its answer and its index there; without what is no claim."""
+    for trace in answers:
+        for i, claim in enumerate(trace.claims or ()):
+            if claim.not_a_claim is None:
+                yield trace, i
 
 
 def _with_labels(
