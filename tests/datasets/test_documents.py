@@ -4,6 +4,7 @@ import gzip
 import json
 
 import pytest
+from pypdf.errors import DependencyError
 
 from franq_guard.datasets.documents import read_folder
 from franq_guard.datasets.jsonl import json_rows
@@ -96,6 +97,20 @@ def test_a_pdf_gives_its_text_and_a_broken_one_is_named(tmp_path):
     assert (passage.text, passage.title) == ("Rome is in Italy.", "a.pdf")
     (tmp_path / "a.pdf").write_bytes(b"no pdf")
     with pytest.raises(ValueError, match=r"a\.pdf cannot be read as PDF"):
+        read_folder(tmp_path)
+
+
+@pytest.mark.parametrize("why", ["cryptography>=3.1 is required", "Unsupported filter /X"])
+def test_a_pdf_that_takes_another_package_is_named(tmp_path, monkeypatch, why):
+    """An encrypted one, or an unknown compression: neither error is one of pypdf's own kind."""
+    kind = DependencyError if "required" in why else NotImplementedError
+
+    def reader(file):
+        raise kind(why)
+
+    monkeypatch.setattr("pypdf.PdfReader", reader)
+    (tmp_path / "a.pdf").write_bytes(pdf("Rome is in Italy."))
+    with pytest.raises(ValueError, match=f"a.pdf cannot be read as PDF: {why}"):
         read_folder(tmp_path)
 
 
