@@ -124,10 +124,13 @@ def _more(figures: Mapping[str, Any]) -> str:
 
 
 def _curves(fitted: Calibrator, data: Labelled, p: FloatArray) -> list[str | Block]:
+    reliable = reliability_plot(data.is_true, {"P(true)": p})
     at = _shares(fitted, data, p, np.array([fitted.labels.threshold]))
-    curves = Curves((reliability_plot(data.is_true, {"P(true)": p}), _traded(fitted, data, p)))
+    if not at:
+        return [Curves((reliable,)), "All these claims have one label: nothing can be told apart."]
     share = f"{at[0][0]:.0%} of the true claims are flagged and {at[0][1]:.0%} of the false ones"
-    return [curves, f"At the threshold {fitted.labels.threshold:.3f} {share} caught."]
+    said = f"At the threshold {fitted.labels.threshold:.3f} {share} caught."
+    return [Curves((reliable, _traded(fitted, data, p))), said]
 
 
 def _traded(fitted: Calibrator, data: Labelled, p: FloatArray) -> Plot:
@@ -146,8 +149,10 @@ def _traded(fitted: Calibrator, data: Labelled, p: FloatArray) -> Plot:
 def _shares(
     fitted: Calibrator, data: Labelled, p: FloatArray, thresholds: FloatArray
 ) -> tuple[tuple[float, float], ...]:
-    """Share of true and of false claims that each threshold flags."""
+    """Share of true and of false claims that each threshold flags; none if one kind is missing."""
     fixed, true = flagged_always(data, fitted.labels), data.is_true == 1
+    if true.all() or not true.any():
+        return ()
     flagged = fixed | (p < thresholds[:, None])
     points = [(float(f[true].mean()), float(f[~true].mean())) for f in flagged]
     return tuple(dict.fromkeys(points))
@@ -155,7 +160,7 @@ def _shares(
 
 def _beside(fitted: Calibrator, data: Labelled, p: FloatArray) -> Table:
     """Compares this calibrator with the shipped one for any writer, on the same claims."""
-    rows: list[tuple[str | float, ...]] = [
+    rows: list[tuple[str | float | None, ...]] = [
         ("this one, on answers it did not see", *_figures(fitted, data, p))
     ]
     for other in shipped():
@@ -194,10 +199,11 @@ def _beside_others(fitted: Calibrator) -> Iterator[Section]:
         yield Section("The other calibrations", [table, *missing])
 
 
-def _figures(made: Calibrator, data: Labelled, p: FloatArray) -> Iterator[float]:
-    yield metrics.auroc(data.is_true, p)
+def _figures(made: Calibrator, data: Labelled, p: FloatArray) -> Iterator[float | None]:
+    shares = _shares(made, data, p, np.array([made.labels.threshold]))
+    yield metrics.auroc(data.is_true, p) if shares else None
     yield metrics.ece(data.is_true, p)
-    yield from _shares(made, data, p, np.array([made.labels.threshold]))[0]
+    yield from shares[0] if shares else (None, None)
 
 
 def _mistakes(rows: Sequence[Mapping[str, Any]], p: FloatArray) -> Table:

@@ -111,3 +111,18 @@ def test_the_page_measures_what_the_figures_do(rows, promise):
     own = page.partition("this one, on answers it did not see")[2].split()[:2]
     assert own == [f"{fitted.figures[name]:.2f}".lstrip("0") for name in ("auroc", "ece")]
     assert f"of {fitted.figures['n']})" in page  # the worst mistakes, out of all claims
+
+
+def test_a_page_about_real_answers_that_are_all_true_says_so(rows):
+    """Statements made for the fit have both labels, the model's own answers one."""
+    made = [{**row, "source": "edit", "trusted": False} for row in rows]
+    real = [
+        {**row, "group": f"r{i}", "is_true": True, "source": "gold"} for i, row in enumerate(rows)
+    ]
+    fitted = fit_calibrator(made + real)
+    page = calibration_page(fitted, made + real)
+    assert fitted.figures["auroc"] is None
+    assert "All these claims have one label: nothing can be told apart." in page
+    assert ">nan<" not in page
+    traded = calibration_plots(fitted, made + real)[1]
+    assert {line.name: len(line.points) for line in traded.lines}["by threshold"] == 0
