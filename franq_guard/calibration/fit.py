@@ -57,6 +57,7 @@ __all__ = [
     "figures",
     "fit_calibrator",
     "flagged_always",
+    "kept_for_threshold",
     "labelled",
     "out_of_fold",
 ]
@@ -194,17 +195,21 @@ def passing(data: Labelled, about: About) -> FloatArray:
     return data.is_true if about == "true" else data.stated
 
 
+def kept_for_threshold(data: Labelled) -> NDArray[np.bool_]:
+    """The claims (n,) that set a promise's threshold: those of half of the trusted answers."""
+    trusted, names = {*data.answers[data.trusted].tolist()}, data.answers.tolist()
+    return np.array([name in trusted and sets_the_threshold(name) for name in names], bool)
+
+
 def _halves(
     data: Labelled, calibration: AnyCalibration, *, promise: bool
 ) -> tuple[Labelled, Labelled]:
-    """The claims to fit on, and those that set a promise's threshold: of half the trusted answers.
+    """The claims to fit on, and those that set a promise's threshold.
 
     Raises:
         TooFewLabelsError: too few are left to fit on.
     """
-    trusted = {*data.answers[data.trusted].tolist()} if promise else set()
-    names = data.answers.tolist()
-    kept = np.array([name in trusted and sets_the_threshold(name) for name in names], bool)
+    kept = kept_for_threshold(data) if promise else np.zeros(len(data.is_true), bool)
     fitted_on = data.only(~kept)
     _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
     if calibration == "learned":
@@ -270,18 +275,12 @@ def out_of_fold(fit: Fit, data: Labelled) -> FloatArray:
 
 def _measured(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
     """:func:`figures` of the claims of real answers, and of each source of labels."""
-    judged = _judged(data)
-    found = figures(data.only(judged), p_true[judged])
+    found = figures(data.only(data.judged), p_true[data.judged])
     names = [name for name in np.unique(data.sources).tolist() if name]
     found["sources"] = {
         name: _of_source(data.only(own := data.sources == name), p_true[own]) for name in names
     }
     return found
-
-
-def _judged(data: Labelled) -> NDArray[np.bool_]:
-    """The claims (n,) that figures are about: those of real answers; all where there are none."""
-    return data.real if data.real.any() else np.ones(len(data.is_true), bool)
 
 
 def _of_source(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
@@ -299,7 +298,7 @@ def _of_source(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
 def _compared(ways: Mapping[str, Fit], data: Labelled) -> dict[str, Any]:
     """The quality of every calibration on claims it did not see, or why there is none."""
     found: dict[str, Any] = {}
-    judged = _judged(data)
+    judged = data.judged
     for way, fit in ways.items():
         try:
             p_all = out_of_fold(fit, data)[judged]

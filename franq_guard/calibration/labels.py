@@ -46,6 +46,11 @@ class Labelled(NamedTuple):
         written: NDArray[np.bool_] = ~np.isin(self.sources, (MADE, PUBLIC))
         return written
 
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """The claims (n,) that figures are about: those of real answers; all if there are none."""
+        return self.real if self.real.any() else np.ones(len(self.is_true), bool)
+
     def only(self, chosen: NDArray[np.bool_]) -> Labelled:
         """The chosen claims (n,)."""
         return Labelled._make(None if part is None else part[chosen] for part in self)

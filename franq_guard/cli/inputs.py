@@ -104,7 +104,7 @@ def _text(file: Path) -> Iterator[Iterator[str]]:
         # Cells of a table keep the line ends that they hold.
         newline = "" if _kind(file) in _SHEETS else None
         stream = opened(file, "rt", encoding=encoding, errors="surrogateescape", newline=newline)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         fail(f"cannot read {file}: {getattr(error, 'strerror', None) or error}")
     with stream:
         yield _to_its_end(file, stream)

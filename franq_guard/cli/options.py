@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -15,7 +15,7 @@ from franq_guard.basics.threads import SETTING, setting
 from franq_guard.cli.answers import promises_of
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.console import fail, needing, say, working
-from franq_guard.policy import WEAK, Policy
+from franq_guard.policy import WEAK, Action, Policy
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
@@ -150,6 +150,8 @@ def _policy(
     action: str, threshold: float | None, false_below: float | None, weak: str | None
 ) -> Policy:
     """The policy; thresholds that are None are taken from the calibrator."""
+    if action not in get_args(Action):  # the policy's own message offers a function, too
+        raise ValueError(f"--policy must be annotate, filter or block, not {action!r}")
     labels: Any = WEAK
     if weak is not None:  # "" flags nothing
         labels = [label.strip() for label in weak.split(",") if label.strip()]

@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from franq_guard.datasets.jsonl import append_row, whole_rows
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.records import Generation, Token
 
@@ -30,17 +32,9 @@ class GenerationStore:
     def __init__(self, path: Path, *, also: Iterable[Path] = ()) -> None:
         self._path = path
         self._known: dict[str, Generation] = {}
-        for other in also:
-            for line in other.read_text(encoding="utf-8").splitlines():
-                self._remember(line)
+        for file in (*also, path):
+            self._read(file)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            text = path.read_text(encoding="utf-8")
-            for line in text.splitlines():
-                self._remember(line)
-            if text and not text.endswith("\n"):
-                with path.open("a", encoding="utf-8") as file:
-                    file.write("\n")
 
     def generate(
         self,
@@ -73,19 +67,14 @@ class GenerationStore:
         return [self._known[k] for k in keys]
 
     def _append(self, made: dict[str, Generation]) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
-            for key, generation in made.items():
-                row = asdict(generation) | {"prompt": None}
-                file.write(json.dumps({"key": key, **row}) + "\n")
-                self._known[key] = generation
+        for key, generation in made.items():
+            append_row(self._path, {"key": key, **asdict(generation), "prompt": None})
+            self._known[key] = generation
 
-    def _remember(self, line: str) -> None:
-        try:
-            row = json.loads(line)
-            if isinstance(row, dict):
-                self._known[row.pop("key")] = _generation(row)
-        except (ValueError, KeyError, TypeError):
-            return
+    def _read(self, file: Path) -> None:
+        for row in whole_rows(file):
+            with suppress(ValueError, KeyError, TypeError):
+                self._known[row["key"]] = _generation(row)
 
 
 def _generation(row: dict[str, Any]) -> Generation:

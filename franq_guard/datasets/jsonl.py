@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a file that are not blank, from 1; ``.gz`` is uncompressed.
 
     Raises:
-        ValueError: naming the file, if it is not UTF-8 or its compressed end is missing.
+        ValueError: naming the file, if it is not UTF-8, or compressed but damaged or cut off.
         OSError: the file cannot be read.
     """
     opened = gzip.open if path.suffix == ".gz" else open
@@ -54,7 +55,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((i, line) for i, line in enumerate(file, start=1) if line.strip())
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8: {error}") from None
-    except EOFError as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}: {error}") from None
 
 

@@ -206,7 +206,7 @@ def bootstrap_se(
 
     Returns:
         Standard deviation over resamples. Resamples where the metric is NaN (all claims of one
-        class) are left out; NaN if fewer than two remain.
+        class) are left out; NaN if fewer than two remain, or all rows are of one group.
     """
     true, score = np.asarray(is_true, float), np.asarray(confidence, float)
     labels = np.arange(len(true)) if groups is None else np.asarray(groups)
@@ -216,7 +216,7 @@ def bootstrap_se(
     clusters = np.split(np.argsort(member, kind="stable"), np.cumsum(np.bincount(member))[:-1])
     rng = np.random.default_rng(seed)
     values = []
-    for _ in range(resamples if len(unique) else 0):
+    for _ in range(resamples if len(unique) > 1 else 0):  # of one, every resample is the same
         drawn = rng.integers(len(unique), size=len(unique))
         rows = np.concatenate([clusters[i] for i in drawn])
         values.append(metric(true[rows], score[rows]))

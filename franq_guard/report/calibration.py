@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from franq_guard import metrics
 from franq_guard.calibration.defaults import shipped
-from franq_guard.calibration.fit import Labelled, flagged_always, labelled, out_of_fold
+from franq_guard.calibration.fit import (
+    Labelled,
+    flagged_always,
+    kept_for_threshold,
+    labelled,
+    out_of_fold,
+)
 from franq_guard.calibration.fitting import FEWEST, fit_by
 from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
@@ -37,7 +43,8 @@ def calibration_page(
 ) -> str:
     """One self-contained HTML page about a calibrator and the labelled claims it was fitted on.
 
-    Every P(true) of the page comes from a fit that saw no claim of the same answer.
+    Every P(true) of the page comes from a fit that saw no claim of the same answer. The curves and
+    tables are of the same claims as the calibrator's figures.
 
     Args:
         fitted: the calibrator.
@@ -47,14 +54,13 @@ def calibration_page(
         data: a name for the labelled data, for the title.
         day: of the fit, for the title.
     """
-    judged, p, known = _unseen(fitted, rows, weights)
-    chosen = [row for row, keep in zip(rows, known.tolist(), strict=True) if keep]
+    judged, p, places = _unseen(fitted, rows, weights)
     sections = [
         Section("In short", list(_in_short(fitted))),
         Section("Curves", _curves(fitted, judged, p)),
         Section("Beside the shipped calibrator", [_beside(fitted, judged, p)]),
         *_beside_others(fitted),
-        Section("Worst mistakes", [_mistakes(chosen, p)]),
+        Section("Worst mistakes", [_mistakes([rows[i] for i in places.tolist()], p)]),
     ]
     model = fitted.fingerprint.get("language_model", "")
     told = (f"Calibrator {fitted.name}", model and f"for {model}", data and f"fitted on {data}")
@@ -78,8 +84,12 @@ def calibration_plots(
 
 def _unseen(
     fitted: Calibrator, rows: Sequence[Mapping[str, Any]], weights: Mapping[str, float] | None
-) -> tuple[Labelled, FloatArray, NDArray[np.bool_]]:
-    """The claims with a P(true), that P(true) by fits without their answer, and which rows (n,)."""
+) -> tuple[Labelled, FloatArray, NDArray[np.intp]]:
+    """The claims of the stored figures, their P(true) by fits without their answer, their rows.
+
+    Statements made for the fit, claims that set the threshold and those without P(true) are not
+    among them.
+    """
     data = labelled(rows, weights)
     fit = fit_by(
         fitted.calibration,
@@ -88,9 +98,11 @@ def _unseen(
         faithful_threshold=fitted.labels.supported_from,
         min_per_class=fitted.figures.get("min_per_class", FEWEST),
     )
+    fitted_on = np.ones(len(rows), bool) if fitted.promise is None else ~kept_for_threshold(data)
+    data = data.only(fitted_on)
     p_true = out_of_fold(fit, data)
-    known = ~np.isnan(p_true)
-    return data.only(known), p_true[known], known
+    shown = data.judged & ~np.isnan(p_true)
+    return data.only(shown), p_true[shown], np.flatnonzero(fitted_on)[shown]
 
 
 def _in_short(fitted: Calibrator) -> Iterator[str | Block]:
@@ -112,10 +124,13 @@ def _more(figures: Mapping[str, Any]) -> str:
 
 
 def _curves(fitted: Calibrator, data: Labelled, p: FloatArray) -> list[str | Block]:
+    reliable = reliability_plot(data.is_true, {"P(true)": p})
     at = _shares(fitted, data, p, np.array([fitted.labels.threshold]))
-    curves = Curves((reliability_plot(data.is_true, {"P(true)": p}), _traded(fitted, data, p)))
+    if not at:
+        return [Curves((reliable,)), "All these claims have one label: nothing can be told apart."]
     share = f"{at[0][0]:.0%} of the true claims are flagged and {at[0][1]:.0%} of the false ones"
-    return [curves, f"At the threshold {fitted.labels.threshold:.3f} {share} caught."]
+    said = f"At the threshold {fitted.labels.threshold:.3f} {share} caught."
+    return [Curves((reliable, _traded(fitted, data, p))), said]
 
 
 def _traded(fitted: Calibrator, data: Labelled, p: FloatArray) -> Plot:
@@ -134,8 +149,10 @@ def _traded(fitted: Calibrator, data: Labelled, p: FloatArray) -> Plot:
 def _shares(
     fitted: Calibrator, data: Labelled, p: FloatArray, thresholds: FloatArray
 ) -> tuple[tuple[float, float], ...]:
-    """Share of true and of false claims that each threshold flags."""
+    """Share of true and of false claims that each threshold flags; none if one kind is missing."""
     fixed, true = flagged_always(data, fitted.labels), data.is_true == 1
+    if true.all() or not true.any():
+        return ()
     flagged = fixed | (p < thresholds[:, None])
     points = [(float(f[true].mean()), float(f[~true].mean())) for f in flagged]
     return tuple(dict.fromkeys(points))
@@ -143,7 +160,7 @@ def _shares(
 
 def _beside(fitted: Calibrator, data: Labelled, p: FloatArray) -> Table:
     """Compares this calibrator with the shipped one for any writer, on the same claims."""
-    rows: list[tuple[str | float, ...]] = [
+    rows: list[tuple[str | float | None, ...]] = [
         ("this one, on answers it did not see", *_figures(fitted, data, p))
     ]
     for other in shipped():
@@ -182,10 +199,11 @@ def _beside_others(fitted: Calibrator) -> Iterator[Section]:
         yield Section("The other calibrations", [table, *missing])
 
 
-def _figures(made: Calibrator, data: Labelled, p: FloatArray) -> Iterator[float]:
-    yield metrics.auroc(data.is_true, p)
+def _figures(made: Calibrator, data: Labelled, p: FloatArray) -> Iterator[float | None]:
+    shares = _shares(made, data, p, np.array([made.labels.threshold]))
+    yield metrics.auroc(data.is_true, p) if shares else None
     yield metrics.ece(data.is_true, p)
-    yield from _shares(made, data, p, np.array([made.labels.threshold]))[0]
+    yield from shares[0] if shares else (None, None)
 
 
 def _mistakes(rows: Sequence[Mapping[str, Any]], p: FloatArray) -> Table:

@@ -306,7 +306,7 @@ def test_figures_as_they_ought_to_be_have_no_warning():
 
 
 def a_set(folder, count, *, voter="person:ada"):
-    """A claim set of one-claim answers, labelled by one voice; every third also by an edit."""
+    """A claim set of one-claim answers, labelled by one voice."""
     from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
     from franq_guard.rows import trace_from_dict
 

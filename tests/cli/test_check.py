@@ -1,5 +1,6 @@
 """``franq check``: rows, exit codes, messages."""
 
+import gzip
 import json
 
 import pytest
@@ -81,6 +82,7 @@ def test_check_of_a_missing_file_says_so(run, tmp_path):
         ("rows.PARQUET", "cannot read"),
         ("rows.xlsx", "save the sheet as CSV UTF-8"),
         ("rows.jsonl.gz", "Not a gzipped file"),
+        ("damaged.jsonl.gz", "Error -3 while decompressing"),
         ("folder", "franq check-dataset reads folders"),
         ("saved", "load_from_disk(FOLDER).to_json"),
     ],
@@ -89,8 +91,10 @@ def test_a_file_that_holds_no_rows_is_told_once_with_what_to_do(run, tmp_path, n
     (tmp_path / "folder").mkdir()
     (tmp_path / "saved").mkdir()
     (tmp_path / "saved" / "dataset_info.json").touch()
+    damaged = gzip.compress(b"{}")[:10] + b"\xff" * 20
     if "." in name:
-        (tmp_path / name).write_bytes(b"question,answer\nWhere?,Rome.\n")
+        told = damaged if name.startswith("damaged") else b"question,answer\nWhere?,Rome.\n"
+        (tmp_path / name).write_bytes(told)
     result = run("check", tmp_path / name)
     assert result.exit_code == 2
     assert name in result.stderr

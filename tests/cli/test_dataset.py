@@ -243,6 +243,23 @@ def test_build_says_what_its_answers_can_promise(run, tmp_path, monkeypatch):
     assert "--show retrieved" not in alike
 
 
+def test_build_asks_a_models_question_once_that_a_rule_makes_too(run, tmp_path, monkeypatch):
+    from franq_guard.language_model import loading
+    from franq_guard.testing import FakeLanguageModel
+
+    made = '{"question": "When was the Arden bridge opened?", "answer": "1912"}'
+    model = FakeLanguageModel(answers=lambda prompt: made if "JSON" in prompt else "In 1912.")
+    monkeypatch.setattr(loading, "language_model_from", lambda *where, **settings: model)
+    (tmp_path / "a.md").write_text("The Arden bridge was opened in 1912.\n")
+    words = ("--documents", tmp_path, "--out", tmp_path / "set", "--edits", 0, "--ask-model")
+    result = run("dataset", "build", *words, "--json")
+    assert result.exit_code == 0, result.output
+    row = json.loads(result.stdout)
+    asked = [trace.question for trace in ClaimSet(tmp_path / "set").answers()]
+    assert asked.count("When was the Arden bridge opened?") == 1
+    assert row["written"] == row["answers"] == len(asked)
+
+
 def test_build_counts_the_models_edits_that_were_dropped(run, tmp_path, monkeypatch):
     from franq_guard.language_model import loading
     from franq_guard.testing import FakeLanguageModel

@@ -15,7 +15,7 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
     bad = tmp_path / "bad.json"
     bad.write_text("{")
     for words, message in (
-        (["--policy", "erase"], "'annotate', 'filter', 'block'"),
+        (["--policy", "erase"], "--policy must be annotate, filter or block, not 'erase'"),
         (["--threshold", "2"], "0 <= false_below"),
         (["--false-below", "-1"], "0 <= false_below"),
         (["--weak", "doubtful,bad"], "weak must hold labels"),

@@ -61,19 +61,21 @@ def test_several_people_vote_and_ties_are_left_out() -> None:
 def test_a_rate_by_hand() -> None:
     # Four answers of one claim each: people say 1, 1, 0, 0 and the judge 1, 1, 1, 0; on four more
     # claims the judge says 1, 1, 0, 0. Variances of means (n / (n - 1) * sum of squares / n^2):
-    # people 4/3 * 1/16 = 1/12; judge on the sample (mean .75) 4/3 * .75/16 = 1/16, elsewhere 1/12;
+    # people 4/3 * 1/16 = 1/12; judge on the sample (mean .75) 4/3 * .75/16 = 1/16; on all eight
+    # (mean 5/8) 8/7 * 1.875/64 = 15/448, so 15/224 for four of them;
     # of their sum 2, 2, 1, 0 (mean 1.25): 4/3 * 2.75/16 = 11/48. Covariance:
-    # (11/48 - 1/12 - 1/16) / 2 = 1/24. Weight: (1/24) / (1/16 + 1/12) = 2/7.
-    # Rate: .5 + 2/7 * (.5 - .75) = 3/7. Variance of people - 2/7 judge: 1/12 + 4/49 * 1/16
-    # - 4/7 * 1/24; plus 4/49 * 1/12.
+    # (11/48 - 1/12 - 1/16) / 2 = 1/24. Weight: (1/24) / (1/16 + 15/224) = 28/87.
+    # Rate: .5 + 28/87 * (.5 - .75) = .5 - 7/87. Variance of people - 28/87 judge:
+    # 1/12 + w^2 * 1/16 - 2 w * 1/24; plus w^2 * 15/224.
     people = {(f"a{i}", 0): "true" if i < 2 else "false" for i in range(4)}
     judge = {(f"a{i}", 0): "true" if i < 3 else "false" for i in range(4)}
     judge |= {(f"b{i}", 0): "true" if i < 2 else "false" for i in range(4)}
     rate = corrected_rate(judge, people, "true")
     assert (rate.judge, rate.people) == (0.625, 0.5)
-    assert rate.weight == pytest.approx(2 / 7)
-    assert rate.corrected == pytest.approx(3 / 7)
-    variance = 1 / 12 + 4 / 49 / 16 - 4 / 7 / 24 + 4 / 49 / 12
+    w = 28 / 87
+    assert rate.weight == pytest.approx(w)
+    assert rate.corrected == pytest.approx(0.5 - 7 / 87)
+    variance = 1 / 12 + w**2 / 16 - 2 * w / 24 + w**2 * 15 / 224
     assert rate.high - rate.corrected == pytest.approx(1.6448536 * variance**0.5)
 
 
@@ -105,6 +107,16 @@ def test_a_sample_of_one_label_alone_is_not_certain(label: str, share: float) ->
     exact = binomtest(round(8 * share), 8).proportion_ci(0.9, method="exact")
     assert rate.corrected == pytest.approx(share)
     assert (rate.low, rate.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_one_more_answer_of_the_judge_does_not_turn_the_rate() -> None:
+    """Its two claims are of one answer, which by itself has no variance at all."""
+    people = {(f"a{i}", 0): "false" if i % 4 == 0 else "true" for i in range(40)}
+    alone = corrected_rate(people, people, "true")
+    more = corrected_rate(people | {("b", 0): "false", ("b", 1): "false"}, people, "true")
+    assert (alone.corrected, alone.weight) == (0.75, 0.0)
+    assert more.corrected > 0.68
+    assert more.high - more.low == pytest.approx(alone.high - alone.low, rel=0.1)
 
 
 def test_too_few_people_give_no_interval() -> None:

@@ -5,7 +5,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +26,7 @@ from franq_guard.datasets.comparable_words import holds, texts
 from franq_guard.datasets.entities import Pool
 from franq_guard.datasets.grading import states
 from franq_guard.datasets.search import Bm25, Dense
-from franq_guard.records import Passage
+from franq_guard.records import Generation, Passage
 from franq_guard.testing import FakeLanguageModel
 
 PASSAGES = [
@@ -286,6 +289,25 @@ def test_a_set_holds_answers_claims_and_labels_and_goes_on(tmp_path: Path) -> No
     assert {s.factuality for s in said.values() if s.answer.endswith("-stated")} == {"true"}
 
 
+def test_answers_are_written_together_the_same_ones_after_a_stop(tmp_path: Path) -> None:
+    asked: list[list[str]] = []
+
+    class Counting(FakeLanguageModel):
+        def generate(self, prompts: Sequence[str], **options: Any) -> list[Generation]:
+            asked.append(list(prompts))
+            return super().generate(prompts, **options)
+
+    recipe, model = Recipe(edits=0), Counting(answers=answer)
+    rows = [replace(row, id=f"{row.id}-{n}") for n in range(5) for row in planned(recipe)]
+    made = ClaimSet.create(tmp_path, {})
+    build(made, rows[:9], PASSAGES, model, recipe)
+    assert [len(prompts) for prompts in asked] == [8, 1]
+    asked.clear()
+    build(made, rows, PASSAGES, model, recipe)
+    assert [len(prompts) for prompts in asked] == [7, 4]  # the eighth was there, of 20
+    assert [trace.id for trace in made.answers()] == [row.id for row in rows]
+
+
 def test_short_answers_are_one_claim_with_samples(tmp_path: Path) -> None:
     recipe, model = Recipe(form="short", samples=3, edits=0), FakeLanguageModel(answers=answer)
     made = ClaimSet.create(tmp_path, {})
@@ -374,7 +396,7 @@ build(made, many, PASSAGES, FakeLanguageModel(answers=answer), recipe)
 """
 
 
-def test_a_kill_loses_at_most_the_answer_in_work(tmp_path: Path) -> None:
+def test_a_kill_loses_at_most_the_answers_in_work(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _SLOW_BUILD, str(tmp_path / "set"), str(Path(__file__).parent)]
     kept = tmp_path / "set" / "answers.jsonl"
     process = subprocess.Popen(command)

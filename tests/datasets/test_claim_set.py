@@ -135,13 +135,36 @@ def test_an_answer_needs_an_id_and_claims(tmp_path: Path) -> None:
             found.add_answer(broken)
 
 
-def test_a_promise_rests_on_people_where_there_are_any_and_never_on_edits(tmp_path: Path) -> None:
+def test_a_promise_rests_on_people_where_there_are_any(tmp_path: Path) -> None:
     found = made(tmp_path)
     found.add(said("gold", factuality="true"))
-    found.add(said("edit", claim=1, factuality="false"))
     assert [label.trusted for label in found.labelled()[0].labels] == [True, False]
     found.add(said("person:ada", claim=1, factuality="false"))
     assert [label.trusted for label in found.labelled()[0].labels] == [False, True]
     assert [label.trusted for label in found.labelled(["person:ada"])[0].labels] == [False, True]
     found.add(said("person:ada", claim=1, factuality="false", version=CHOSEN))
     assert [label.trusted for label in found.labelled()[0].labels] == [False, False]
+
+
+def test_what_a_judge_says_of_a_statement_made_from_documents_is_no_label(tmp_path: Path) -> None:
+    """`franq dataset annotate` judges these, too; only `edit` knows them, and no promise may."""
+    found = made(tmp_path)
+    found.add(said("edit", claim=1, factuality="false"))
+    for claim in (0, 1):
+        found.add(said("judge:m", claim=claim, factuality="true"))
+    unknown = ClaimLabel(trusted=False)
+    assert found.labelled(["person", "gold", "judge"])[0].labels == (unknown, unknown)
+    changed = ClaimLabel(False, trusted=False, source="edit")
+    assert found.labelled(["judge", "edit"])[0].labels == (unknown, changed)
+
+
+def test_what_a_person_calls_unverifiable_is_not_known_to_a_judge(
+    tmp_path: Path,
+) -> None:
+    found = made(tmp_path)
+    found.add(said("judge:m", factuality="true"))
+    found.add(said("person:ada", factuality="unverifiable"))
+    assert found.labelled()[0].labels[0].is_true is None
+    for person in ("bo", "cy"):
+        found.add(said(f"person:{person}", factuality="false"))
+    assert found.labelled()[0].labels[0].is_true is False

@@ -4,6 +4,7 @@ import gzip
 import json
 
 import pytest
+from pypdf.errors import DependencyError
 
 from franq_guard.datasets.documents import read_folder
 from franq_guard.datasets.jsonl import json_rows
@@ -44,6 +45,10 @@ def test_rows_that_are_not_utf8_or_cut_short_are_named(tmp_path):
     cut.write_bytes(gzip.compress(b'{"text": "It is open."}')[:-9])
     with pytest.raises(ValueError, match=r"b\.jsonl\.gz: Compressed file ended"):
         list(json_rows(cut))
+    damaged = tmp_path / "c.jsonl.gz"
+    damaged.write_bytes(gzip.compress(b'{"text": "It is open."}')[:10] + b"\xff" * 20)
+    with pytest.raises(ValueError, match=r"c\.jsonl\.gz: Error -3 while decompressing"):
+        list(json_rows(damaged))
 
 
 def test_a_sentence_longer_than_a_passage_is_kept_whole(tmp_path):
@@ -92,6 +97,20 @@ def test_a_pdf_gives_its_text_and_a_broken_one_is_named(tmp_path):
     assert (passage.text, passage.title) == ("Rome is in Italy.", "a.pdf")
     (tmp_path / "a.pdf").write_bytes(b"no pdf")
     with pytest.raises(ValueError, match=r"a\.pdf cannot be read as PDF"):
+        read_folder(tmp_path)
+
+
+@pytest.mark.parametrize("why", ["cryptography>=3.1 is required", "Unsupported filter /X"])
+def test_a_pdf_that_takes_another_package_is_named(tmp_path, monkeypatch, why):
+    """An encrypted one, or an unknown compression: neither error is one of pypdf's own kind."""
+    kind = DependencyError if "required" in why else NotImplementedError
+
+    def reader(file):
+        raise kind(why)
+
+    monkeypatch.setattr("pypdf.PdfReader", reader)
+    (tmp_path / "a.pdf").write_bytes(pdf("Rome is in Italy."))
+    with pytest.raises(ValueError, match=f"a.pdf cannot be read as PDF: {why}"):
         read_folder(tmp_path)
 
 

@@ -204,6 +204,8 @@ def test_bootstrap_se_of_a_mean():
     true, answer = np.repeat(np.tile([0.0, 1.0], 50), 4), np.repeat(np.arange(100), 4)
     got = m.bootstrap_se(mean_truth, true, true, groups=answer)
     assert got == pytest.approx(0.05, rel=0.1)
+    # Of one answer nothing is known about others: its resamples are all alike, but not certain.
+    assert math.isnan(m.bootstrap_se(mean_truth, true, true, groups=np.zeros(400)))
 
 
 def test_bootstrap_leaves_the_global_generator_alone():

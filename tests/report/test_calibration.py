@@ -96,3 +96,33 @@ def test_without_a_ranking_the_paragraph_does_not_claim_one():
     said = found_text(figures)
     assert said.startswith("3 labelled claims of 3 answers, 3 of them true.")
     assert "not enough to say" in said
+
+
+@pytest.mark.parametrize("promise", [None, 0.5])
+def test_the_page_measures_what_the_figures_do(rows, promise):
+    """Neither statements made for the fit count, nor the claims that set a threshold."""
+    real = [{**row, "source": "person:ada"} for row in rows]
+    made = [
+        {**row, "group": f"e{i}", "is_true": i % 2 == 0, "source": "edit", "trusted": False}
+        for i, row in enumerate(rows)
+    ]
+    fitted = fit_calibrator(real + made, at_most_flagged=promise, about="true", name="mine")
+    page = re.sub(r"<[^>]+>", " ", calibration_page(fitted, real + made))
+    own = page.partition("this one, on answers it did not see")[2].split()[:2]
+    assert own == [f"{fitted.figures[name]:.2f}".lstrip("0") for name in ("auroc", "ece")]
+    assert f"of {fitted.figures['n']})" in page  # the worst mistakes, out of all claims
+
+
+def test_a_page_about_real_answers_that_are_all_true_says_so(rows):
+    """Statements made for the fit have both labels, the model's own answers one."""
+    made = [{**row, "source": "edit", "trusted": False} for row in rows]
+    real = [
+        {**row, "group": f"r{i}", "is_true": True, "source": "gold"} for i, row in enumerate(rows)
+    ]
+    fitted = fit_calibrator(made + real)
+    page = calibration_page(fitted, made + real)
+    assert fitted.figures["auroc"] is None
+    assert "All these claims have one label: nothing can be told apart." in page
+    assert ">nan<" not in page
+    traded = calibration_plots(fitted, made + real)[1]
+    assert {line.name: len(line.points) for line in traded.lines}["by threshold"] == 0

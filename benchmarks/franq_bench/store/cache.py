@@ -12,6 +12,8 @@ import json
 from pathlib import Path
 from typing import Any, Protocol
 
+from franq_guard.datasets.jsonl import append_row, whole_rows
+
 
 class Kept(Protocol):
     """JSON values by key: a :class:`Cache`, or a plain dictionary."""
@@ -31,9 +33,7 @@ class Cache:
         self._path = folder / f"{part}.jsonl"
         self._rows: dict[str, Any] = {}
         for path in sorted(folder.glob("*.jsonl")):
-            self._read(path)
-        if self._path.exists() and not self._path.read_bytes().endswith(b"\n"):
-            self._append("\n")
+            self._rows |= {r["key"]: r["row"] for r in whole_rows(path) if {"key", "row"} <= set(r)}
 
     def __contains__(self, key: object) -> bool:
         return key in self._rows
@@ -43,21 +43,8 @@ class Cache:
 
     def __setitem__(self, key: str, row: Any) -> None:
         """Store a JSON value; it is on disk when this returns."""
-        self._append(json.dumps({"key": key, "row": row}) + "\n")
+        append_row(self._path, {"key": key, "row": row})
         self._rows[key] = row
-
-    def _append(self, text: str) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(text)
-
-    def _read(self, path: Path) -> None:
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                try:
-                    kept = json.loads(line)
-                    self._rows[kept["key"]] = kept["row"]
-                except (ValueError, KeyError, TypeError):
-                    continue
 
 
 def content_key(*content: Any) -> str:

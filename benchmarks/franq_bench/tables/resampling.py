@@ -56,7 +56,7 @@ def bootstrap(
 
     Returns:
         By metric, by method: (B,) values; NaN where a resample (or the score: NaN in it, ECE
-        outside [0, 1]) has none.
+        outside [0, 1]) has none, and where all rows are of one group.
 
     Raises:
         ValueError: on lengths that differ.
@@ -101,7 +101,7 @@ def _draws(
     unique, member = np.unique(labels, return_inverse=True)
     rng = np.random.default_rng(seed)
     size = len(unique)
-    if not size:
+    if size < 2:  # of one, every resample is the same
         return
     step = max(1, _CELLS // len(labels))
     for start in range(0, resamples, step):

@@ -104,6 +104,11 @@ def test_resampling_is_the_loop(grouped):
             assert standard_error(drawn[metric][name]) == pytest.approx(expected, abs=1e-10)
 
 
+def test_rows_of_one_answer_have_no_error():
+    drawn = bootstrap([0, 1, 1], {"m": [0.2, 0.9, 0.4]}, groups=[7, 7, 7], resamples=20)
+    assert all(np.isnan(standard_error(of["m"])) for of in drawn.values())
+
+
 def test_rows_are_the_metrics_with_their_bootstrap_errors():
     rng = np.random.default_rng(2)
     truth, score = rng.integers(0, 2, 30), rng.random(30)

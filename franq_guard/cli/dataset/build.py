@@ -136,11 +136,14 @@ class _Material:
         from franq_guard.datasets.questions import digest
 
         common = Pool(p.text for p in self.passages).common
-        self.questions = [*by_rules(self.passages, common=common), *about(self.passages)]
+        made = [*by_rules(self.passages, common=common), *about(self.passages)]
         if ask is not None:
             ranked = sorted(range(len(self.passages)), key=lambda i: digest(seed, "ask", str(i)))
             with working("the model writes questions"):
-                self.questions[:0] = by_model(ask, self.passages, ranked[:limit])
+                made[:0] = by_model(ask, self.passages, ranked[:limit])
+        # One that a rule makes, too, or that fits two passages, is asked once: the model's, or the
+        # first. Two answers of one id would get each other's labels.
+        self.questions = list({question.id: question for question in reversed(made)}.values())
         if not self.questions:
             fail("no question can be made from these documents: give some with --questions FILE")
 

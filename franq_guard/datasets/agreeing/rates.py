@@ -2,9 +2,11 @@
 
 Prediction-powered inference (Angelopoulos et al., Science 2023, arXiv 2301.09633), its weight
 chosen as in PPI++ (arXiv 2311.01453, section 6): people's mean on the sample, plus the weighted
-difference between the judge's mean on all claims and its mean on the sample. Standard errors are
-clustered by answer. Where the sample shows no variance at all (every claim has the label, or none),
-the interval reaches as far as that of Clopper and Pearson (Biometrika 1934) for as many answers.
+difference between the judge's mean on the other claims and its mean on the sample. Standard errors
+are clustered by answer; that of the other claims is taken from all of the judge's labels, since the
+others may be of an answer or two. Where the sample shows no variance at all (every claim has the
+label, or none), the interval reaches as far as that of Clopper and Pearson (Biometrika 1934) for as
+many answers.
 """
 
 from __future__ import annotations
@@ -59,24 +61,25 @@ def corrected_rate(judge: Votes, people: Votes, label: str, *, confidence: float
     alone = sorted(judge.keys() - people.keys())
     truth = _hits(people, both, label)
     seen, unseen = _hits(judge, both, label), _hits(judge, alone, label)
-    naive = _mean(np.concatenate([seen, unseen]))
+    every = np.concatenate([seen, unseen])
     if len({answer for answer, _ in both}) < 2:
         nan = float("nan")
         return Rate(
-            label, naive, _mean(truth), nan, nan, nan, nan, len(judge), len(both), confidence
+            label, _mean(every), _mean(truth), nan, nan, nan, nan, len(judge), len(both), confidence
         )
-    groups, other_groups = [a for a, _ in both], [a for a, _ in alone]
-    weight = _weight(truth, seen, unseen, groups, other_groups)
-    moved = weight * (_mean(unseen) - _mean(seen)) if len(alone) else 0.0
-    error = _variance(truth - weight * seen, groups) + weight**2 * _variance(unseen, other_groups)
+    groups = [answer for answer, _ in both]
+    of_every = _variance(every, [answer for answer, _ in both + alone])
+    elsewhere = of_every * len(every) / len(unseen) if len(unseen) else 0.0
+    weight = _weight(truth, seen, groups, elsewhere) if len(unseen) else 0.0
+    middle = _mean(truth) + (weight * (_mean(unseen) - _mean(seen)) if len(unseen) else 0.0)
+    error = _variance(truth - weight * seen, groups) + weight**2 * elsewhere
     if error > 1e-12:  # not a rounding error
         reach = NormalDist().inv_cdf(0.5 + confidence / 2) * float(np.sqrt(error))
     else:
         reach = 1 - (0.5 - confidence / 2) ** (1 / len(set(groups)))
-    middle = _mean(truth) + moved
     return Rate(
         label,
-        judge=naive,
+        judge=_mean(every),
         people=_mean(truth),
         corrected=min(1.0, max(0.0, middle)),
         low=max(0.0, middle - reach),
@@ -88,14 +91,11 @@ def corrected_rate(judge: Votes, people: Votes, label: str, *, confidence: float
     )
 
 
-def _weight(
-    truth: Floats, seen: Floats, unseen: Floats, groups: Sequence[str], others: Sequence[str]
-) -> float:
-    """The weight with the least variance, in [0, 1]; 0 if the judge labelled only the sample."""
-    if not len(unseen):
-        return 0.0
-    joint = _variance(truth + seen, groups) - _variance(truth, groups) - _variance(seen, groups)
-    spread = _variance(seen, groups) + _variance(unseen, others)
+def _weight(truth: Floats, seen: Floats, groups: Sequence[str], elsewhere: float) -> float:
+    """The weight with the least variance, in [0, 1]; ``elsewhere``: that of the others' mean."""
+    own = _variance(seen, groups)
+    joint = _variance(truth + seen, groups) - _variance(truth, groups) - own
+    spread = own + elsewhere
     return float(min(1.0, max(0.0, joint / 2 / spread))) if spread > 0 else 0.0
 
 

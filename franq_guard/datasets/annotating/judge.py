@@ -15,7 +15,7 @@ from franq_guard.datasets.annotating.reply import (
     read_search,
 )
 from franq_guard.datasets.annotating.request import judging_request, search_request, version
-from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet, claims_in
 from franq_guard.records import Claim, Passage, Trace
 
 Search = Callable[[str], Sequence[Passage]]
@@ -141,8 +141,7 @@ def annotate(
         for said in claims.judgements()
         if said.source == judge.source and said.version == judge.version and not said.error
     }
-    every = [(t, i) for t in claims.answers() for i in _claims(t)]
-    todo = [(t, i) for t, i in every if (t.id, i) not in done][:limit]
+    todo = [(t, i) for t, i in claims_in(claims.answers()) if (t.id, i) not in done][:limit]
     judged = 0
     for number, said in enumerate(_judged(judge, todo), start=1):
         claims.add(said)
@@ -150,10 +149,6 @@ def annotate(
         if progress is not None:
             progress(number, len(todo))
     return Annotated(judged, len(todo) - judged, len(done))
-
-
-def _claims(trace: Trace) -> Iterator[int]:
-    return (i for i, claim in enumerate(trace.claims or ()) if claim.not_a_claim is None)
 
 
 def _judged(judge: Labeller, todo: Sequence[tuple[Trace, int]]) -> Iterator[ClaimJudgement]:

@@ -1,4 +1,4 @@
-"""Builds a claim set: first plans all answers, then writes them one by one."""
+"""Builds a claim set: first plans all answers, then writes them, a few at a time."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ Change = Callable[[str], Edit | None]
 """From a sentence to one edit that makes it false; None if there is none."""
 _ONE_LINE = "\nAnswer in a few words, on one line."
 _GOLD_RULE, _EDIT_RULE = "gold.v1", "edit.v1"
+_AT_ONCE = 8
+"""Answers that are written together: it halves a local model's time, and a server's many times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,8 @@ def build(
     """Write the missing answers of ``planned`` into the set and return how many were written.
 
     Labels that need no judge are written, too: those from gold answers (source ``gold``) and from
-    edits (source ``edit``). Each answer is on disk before the next one is begun. Its labels are
-    written first, so that an interruption cannot leave an answer without them.
+    edits (source ``edit``). A few answers are written together, and are on disk before the next few
+    are begun. The labels of each go first, so that an interruption cannot leave an answer without.
 
     Args:
         claims: the set.
@@ -109,15 +111,19 @@ def build(
         progress: called with (done, to do).
     """
     there = {trace.id for trace in claims.answers()}
-    todo = [row for row in planned if row.id not in there]
-    for number, row in enumerate(todo, start=1):
-        trace = _answered(row, [passages[i] for i in row.passages], model, recipe)
-        for said in _labels(row, trace):
-            claims.add(said)
-        claims.add_answer(trace)
-        if progress is not None:
-            progress(number, len(todo))
-    return len(todo)
+    # The same ones are together after a stop, so that it changes no answer.
+    groups = [planned[at : at + _AT_ONCE] for at in range(0, len(planned), _AT_ONCE)]
+    todo = [[row for row in group if row.id not in there] for group in groups]
+    total, done = sum(map(len, todo)), 0
+    for rows in todo:
+        for row, trace in zip(rows, _answered(rows, passages, model, recipe), strict=True):
+            for said in _labels(row, trace):
+                claims.add(said)
+            claims.add_answer(trace)
+            done += 1
+            if progress is not None:
+                progress(done, total)
+    return total
 
 
 def settings(
@@ -148,36 +154,45 @@ def _planned(
 
 
 def _answered(
-    row: Planned, passages: Sequence[Passage], model: LanguageModel, recipe: Recipe
-) -> Trace:
-    asked = row.question.question
-    contrast: str | None = None
-    samples: tuple[Generation, ...] = ()
-    generation = Generation(row.given or "")
-    if row.given is None:
-        request = asked + (_ONE_LINE if recipe.form == "short" else "")
-        prompt = model.render(rag_prompt(request, passages))
-        contrast = model.render(question_prompt(request))
-        (generation,) = model.generate([prompt], max_new_tokens=recipe.max_new_tokens)
-        samples = _samples(model, prompt, recipe)
-    return Trace(
-        asked,
-        tuple(passages),
-        generation,
-        samples=samples,
-        claims=tuple(_claims(generation.text, asked, recipe)),
-        contrast_prompt=contrast,
-        id=row.id,
-    )
+    rows: Sequence[Planned], passages: Sequence[Passage], model: LanguageModel, recipe: Recipe
+) -> Iterator[Trace]:
+    """The answers in order: those that are planned as text, and what the model writes."""
+    pairs = [(row, tuple(passages[i] for i in row.passages)) for row in rows]
+    asked = [rag_prompt(_request(row, recipe), of) for row, of in pairs if row.given is None]
+    made = iter(_written(list(map(model.render, asked)), model, recipe))
+    for row, of_row in pairs:
+        contrast, samples = None, tuple[Generation, ...]()
+        generation = Generation(row.given or "")
+        if row.given is None:
+            contrast = model.render(question_prompt(_request(row, recipe)))
+            generation, samples = next(made)
+        yield Trace(
+            row.question.question,
+            of_row,
+            generation,
+            samples=samples,
+            claims=tuple(_claims(generation.text, row.question.question, recipe)),
+            contrast_prompt=contrast,
+            id=row.id,
+        )
 
 
-def _samples(model: LanguageModel, prompt: str, recipe: Recipe) -> tuple[Generation, ...]:
+def _request(row: Planned, recipe: Recipe) -> str:
+    return row.question.question + (_ONE_LINE if recipe.form == "short" else "")
+
+
+def _written(
+    prompts: Sequence[str], model: LanguageModel, recipe: Recipe
+) -> list[tuple[Generation, tuple[Generation, ...]]]:
+    """What the model writes to each prompt, and its samples."""
+    if not prompts:
+        return []
+    length = recipe.max_new_tokens
+    answers = model.generate(prompts, max_new_tokens=length)
     if not recipe.samples:
-        return ()
-    (drawn,) = model.sample(
-        [prompt], n=recipe.samples, max_new_tokens=recipe.max_new_tokens, seed=recipe.seed
-    )
-    return tuple(drawn)
+        return [(answer, ()) for answer in answers]
+    drawn = model.sample(prompts, n=recipe.samples, max_new_tokens=length, seed=recipe.seed)
+    return list(zip(answers, map(tuple, drawn), strict=True))
 
 
 def _claims(answer: str, question: str, recipe: Recipe) -> list[Claim]:

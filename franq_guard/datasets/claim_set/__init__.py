@@ -7,6 +7,14 @@ from franq_guard.datasets.claim_set.records import (
     Factuality,
     Faithfulness,
 )
-from franq_guard.datasets.claim_set.store import ClaimSet
+from franq_guard.datasets.claim_set.store import ClaimSet, claims_in
 
-__all__ = ["CHOSEN", "SAMPLED", "ClaimJudgement", "ClaimSet", "Factuality", "Faithfulness"]
+__all__ = [
+    "CHOSEN",
+    "SAMPLED",
+    "ClaimJudgement",
+    "ClaimSet",
+    "Factuality",
+    "Faithfulness",
+    "claims_in",
+]

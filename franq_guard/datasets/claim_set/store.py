@@ -9,6 +9,7 @@ set/
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -111,6 +112,10 @@ class ClaimSet:
     def labelled(self, sources: Sequence[str] = ("person", "gold", "edit", "judge")) -> list[Trace]:
         """The answers; each claim has the label of the first of ``sources`` that gives one.
 
+        What that source calls unverifiable is not known, whatever the others say. Of a statement
+        made from documents (an answer with a label by ``edit``) only such labels count: the model
+        did not write it, whoever else judged it.
+
         A promise may only be based on trusted labels. These are people's labels of claims that were
         drawn at random, or of all claims of the model's answers: then none was selected. If no
         person has voted, labels of gold answers and judges are trusted, too; those of edits made on
@@ -124,10 +129,14 @@ class ClaimSet:
         for said in self.judgements():
             voices.setdefault((said.answer, said.claim), []).append(said)
         answers = self.answers()
+        made = {key[0] for key, heard in voices.items() if any(v.kind == "edit" for v in heard)}
+        voices = {
+            key: [v for v in heard if key[0] not in made or v.kind == "edit"]
+            for key, heard in voices.items()
+        }
         voted = {key for key, heard in voices.items() if any(v.kind == "person" for v in heard)}
         trusted = ("person",) if voted else ("gold", "judge")
-        made = {key[0] for key, heard in voices.items() if any(v.kind == "edit" for v in heard)}
-        asked = _claims(trace for trace in answers if trace.id not in made)
+        asked = {(trace.id or "", i) for trace, i in claims_in(answers) if trace.id not in made}
         rule = _Rule(sources, trusted, complete=bool(asked) and asked <= voted)
         return [_with_labels(trace, voices, rule) for trace in answers]
 
@@ -141,13 +150,12 @@ class _Rule:
     complete: bool
 
 
-def _claims(answers: Iterable[Trace]) -> set[tuple[str, int]]:
-    return {
-        (trace.id or "", i)
-        for trace in answers
-        for i, claim in enumerate(trace.claims or ())
-        if claim.not_a_claim is None
-    }
+def claims_in(answers: Iterable[Trace]) -> Iterator[tuple[Trace, int]]:
+    """Each claim of the answers as its answer and its index there; without what is no claim."""
+    for trace in answers:
+        for i, claim in enumerate(trace.claims or ()):
+            if claim.not_a_claim is None:
+                yield trace, i
 
 
 def _with_labels(
@@ -159,21 +167,22 @@ def _with_labels(
 
 def _label(heard: Sequence[ClaimJudgement], rule: _Rule) -> ClaimLabel:
     chosen = any(said.kind == "person" and said.version == CHOSEN for said in heard)
-    is_true, source = _first_known(rule.sources, [(v, v.is_true) for v in heard])
-    is_faithful, _ = _first_known(rule.sources, [(v, v.is_faithful) for v in heard])
+    is_true, source = _first(rule.sources, [(v, v.is_true) for v in heard if v.factuality])
+    is_faithful, _ = _first(rule.sources, [(v, v.is_faithful) for v in heard if v.faithfulness])
     trusted = source.partition(":")[0] in rule.trusted and (rule.complete or not chosen)
     return ClaimLabel(is_true, is_faithful, trusted=trusted, source=source or None)
 
 
-def _first_known(
+def _first(
     sources: Sequence[str], voices: Sequence[tuple[ClaimJudgement, bool | None]]
 ) -> tuple[bool | None, str]:
-    """The label and the source that gave it; (None, "") if no source has one."""
+    """What most voices of the first source with any say, and that source; (None, "") if unknown."""
     for source in sources:
-        votes = [value for v, value in voices if source in (v.kind, v.source) and value is not None]
+        votes = Counter(value for v, value in voices if source in (v.kind, v.source))
         if votes:
-            half = sum(votes) / len(votes)
-            return (None, "") if half == 0.5 else (half > 0.5, source)
+            (value, most), *others = votes.most_common(2)
+            tie = bool(others) and others[0][1] == most
+            return (None, "") if tie or value is None else (value, source)
     return None, ""
 
 

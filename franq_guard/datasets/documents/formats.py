@@ -50,12 +50,13 @@ def _html(file: Path) -> Iterator[str]:
 
 def _pdf(file: Path) -> Iterator[str]:
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
+    from pypdf.errors import DependencyError, PyPdfError
 
     try:
         for page in PdfReader(file).pages:
             yield page.extract_text()
-    except PyPdfError as error:
+    # The other two: encrypted with AES, which takes another package, and an unknown compression.
+    except (PyPdfError, DependencyError, NotImplementedError) as error:
         raise ValueError(f"{file} cannot be read as PDF: {error}") from None
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from franq_guard.datasets.claim_set import ClaimJudgement
+from franq_guard.datasets.claim_set import ClaimJudgement, claims_in
 from franq_guard.datasets.questions import digest
 from franq_guard.records import Trace
 
@@ -36,13 +36,7 @@ def order(answers: Sequence[Trace], judgements: Sequence[ClaimJudgement]) -> lis
         judgements: those of their claims; people's votes are ignored.
     """
     made = {said.answer for said in judgements if said.kind == "edit"}
-    keys = [
-        (trace.id or "", i)
-        for trace in answers
-        if trace.id not in made
-        for i, claim in enumerate(trace.claims or ())
-        if claim.not_a_claim is None
-    ]
+    keys = [(trace.id or "", i) for trace, i in claims_in(answers) if trace.id not in made]
     drawn = sorted(keys, key=lambda key: digest(0, "review", key[0], str(key[1])))
     half = (len(drawn) + 1) // 2
     wanted = _wanted(judgements)
