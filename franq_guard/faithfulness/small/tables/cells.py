@@ -31,7 +31,7 @@ _FILLERS: Final = frozenset(word[:_ALIKE] for word in STOPWORDS)
 _MOST: Final = 2 / 3
 """A row or column is named by so many of its words."""
 _ANSWERS: Final = frozenset({"yes", "no"})
-"""No words that a claim takes from a cell: it says "is active" where the column "active" says so."""
+"""No words that a claim takes from a cell: of the column "active" it says "is active"."""
 _MOST_ROWS: Final = 500
 """A claim is looked up in so many rows of a table, or lines of sections, at most."""
 
