@@ -51,6 +51,13 @@ TEXT_KEYS = ("page_content", "text", "content")
 NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
 """The keys under which applications usually keep what was asked and answered."""
 _ESCAPED = re.compile(r"(?:(?<!\\)\\u[0-9a-fA-F]{4})+")
+_NOTICE = 80  # characters
+_DIGIT = re.compile(r"\d")
+_DONE = re.compile(
+    r"\b(?:added|booked|cancell?ed|changed|confirmed|created|deleted|done|noted|ok|placed|recorded"
+    r"|removed|reserved|saved|scheduled|sent|stored|submitted|success\w*|transferred|updated)\b",
+    re.IGNORECASE,
+)
 _LONG_PROMPT = 1500  # characters; a prompt this long hardly holds the question alone
 
 
@@ -126,6 +133,15 @@ def as_read(text: str) -> str:
     if _ESCAPED.search(text) is None or not _is_json(text):
         return str(text)
     return _ESCAPED.sub(lambda found: _letters(found.group()), text)
+
+
+def is_notice(text: str) -> bool:
+    """Whether a tool's text only tells that it did something; then its answer rests on other texts.
+
+    That is a short text without a number ("Successfully transferred to billing"), or with a word
+    for what was done ("Ticket 4711 created").
+    """
+    return len(text) <= _NOTICE and (not _DIGIT.search(text) or bool(_DONE.search(text)))
 
 
 class NoPassagesNote:
