@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from franq_guard.basics.names import name_of
-from franq_guard.capture.table_rows import row_of, unnamed_row_of
+from franq_guard.capture.table_rows import row_and_rest, unnamed_row_of
 from franq_guard.records import Passage
 
 _log = logging.getLogger(__name__)
@@ -83,8 +83,9 @@ def passages_of(value: Any) -> list[Passage]:
     passage. Each item of a list is examined. A dict is a document if it has a text
     (``page_content``, ``text``, ``content``); otherwise its values under :data:`PASSAGE_KEYS` are
     examined, or, if it has none of them, all values except questions and answers. If these are the
-    short values of a row (a name, a price, a date), they are one passage of "key: value" lines; so
-    is a tuple of such values. Blank texts and all other values are ignored.
+    short values of a row (a name, a price, a date), they are one passage of "key: value" lines,
+    also beside lists and long texts; so is a tuple of such values. Blank texts and all other values
+    are ignored.
     """
     return _distinct(_passages(value))
 
@@ -188,12 +189,10 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
         yield from _made(text, known)
         return
     under = [value[key] for key in PASSAGE_KEYS if key in value]
-    others = {key: value[key] for key in value if key not in NO_PASSAGES}
-    row = "" if under else row_of(others, (*TEXT_KEYS, *PASSAGE_KEYS))
-    if row:
-        yield from _made(row, _named(value))
-    else:
-        yield from _passages(under or list(others.values()))
+    others = {} if under else {key: value[key] for key in value if key not in NO_PASSAGES}
+    row, rest = row_and_rest(others, (*TEXT_KEYS, *PASSAGE_KEYS))
+    yield from _made(row, _named(value))
+    yield from _passages(under or rest)
 
 
 def _is_json(text: str) -> bool:
