@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from franq_guard.basics.names import name_of
-from franq_guard.capture.table_rows import row_of, unnamed_row_of
+from franq_guard.capture.table_rows import row_and_rest, unnamed_row_of
 from franq_guard.records import Passage
 
 _log = logging.getLogger(__name__)
@@ -51,6 +51,13 @@ TEXT_KEYS = ("page_content", "text", "content")
 NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
 """The keys under which applications usually keep what was asked and answered."""
 _ESCAPED = re.compile(r"(?:(?<!\\)\\u[0-9a-fA-F]{4})+")
+_NOTICE = 80  # characters
+_DIGIT = re.compile(r"\d")
+_DONE = re.compile(
+    r"\b(?:added|booked|cancell?ed|changed|confirmed|created|deleted|done|noted|ok|placed|recorded"
+    r"|removed|reserved|saved|scheduled|sent|stored|submitted|success\w*|transferred|updated)\b",
+    re.IGNORECASE,
+)
 _LONG_PROMPT = 1500  # characters; a prompt this long hardly holds the question alone
 
 
@@ -76,8 +83,9 @@ def passages_of(value: Any) -> list[Passage]:
     passage. Each item of a list is examined. A dict is a document if it has a text
     (``page_content``, ``text``, ``content``); otherwise its values under :data:`PASSAGE_KEYS` are
     examined, or, if it has none of them, all values except questions and answers. If these are the
-    short values of a row (a name, a price, a date), they are one passage of "key: value" lines; so
-    is a tuple of such values. Blank texts and all other values are ignored.
+    short values of a row (a name, a price, a date), they are one passage of "key: value" lines,
+    also beside lists and long texts; so is a tuple of such values. Blank texts and all other values
+    are ignored.
     """
     return _distinct(_passages(value))
 
@@ -128,6 +136,15 @@ def as_read(text: str) -> str:
     return _ESCAPED.sub(lambda found: _letters(found.group()), text)
 
 
+def is_notice(text: str) -> bool:
+    """Whether a tool's text only tells that it did something; then its answer rests on other texts.
+
+    That is a short text without a number ("Successfully transferred to billing"), or with a word
+    for what was done ("Ticket 4711 created").
+    """
+    return len(text) <= _NOTICE and (not _DIGIT.search(text) or bool(_DONE.search(text)))
+
+
 class NoPassagesNote:
     """Logs a warning, once for each wrapper, if a long prompt comes without any passages."""
 
@@ -172,12 +189,10 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
         yield from _made(text, known)
         return
     under = [value[key] for key in PASSAGE_KEYS if key in value]
-    others = {key: value[key] for key in value if key not in NO_PASSAGES}
-    row = "" if under else row_of(others, (*TEXT_KEYS, *PASSAGE_KEYS))
-    if row:
-        yield from _made(row, _named(value))
-    else:
-        yield from _passages(under or list(others.values()))
+    others = {} if under else {key: value[key] for key in value if key not in NO_PASSAGES}
+    row, rest = row_and_rest(others, (*TEXT_KEYS, *PASSAGE_KEYS))
+    yield from _made(row, _named(value))
+    yield from _passages(under or rest)
 
 
 def _is_json(text: str) -> bool:

@@ -28,6 +28,21 @@ def row_of(values: Mapping[Any, Any], documents: Collection[str]) -> str:
     return "\n".join(f"{key}: {cell}" for key, cell in cells.items())
 
 
+def row_and_rest(values: Mapping[Any, Any], documents: Collection[str]) -> tuple[str, list[Any]]:
+    """:func:`row_of` all values, else of the short ones beside lists and long texts, and the rest.
+
+    As an order has a number, a sum and a list of items. Short texts alone may be documents by their
+    names, so they are a row only beside a number or date.
+    """
+    if row := row_of(values, documents):
+        return row, []
+    cells = {key: v for key, v in values.items() if _cell(v, documents) is not None}
+    if len(cells) == len(values) or not any(isinstance(v, _SINGLE) for v in cells.values()):
+        cells = {}
+    row = row_of(cells, documents)
+    return row, [v for key, v in values.items() if not row or key not in cells]
+
+
 def unnamed_row_of(values: tuple[Any, ...]) -> str:
     """The names and numbers in a tuple, as a database returns them, beside each other.
 

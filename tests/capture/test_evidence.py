@@ -69,6 +69,14 @@ ROWS = {
         {"city": "Oslo", "now": {"degrees": 14, "wind": None}, "seen": ["fog", "rain"]},
         ["city: Oslo\nnow: degrees 14\nseen: fog, rain"],
     ),
+    "with rows in it": (
+        {"order": "A-4711", "items": [PUMP, {"name": "Hose"}], "sum": 123.0, "to": {"city": "Ulm"}},
+        ["order: A-4711\nsum: 123.0\nto: city Ulm", ROW, "Hose"],
+    ),
+    "with a long text": (
+        {"name": "Blue pump", "price": 39, "about": f"{BRIDGE} " * 9},
+        ["name: Blue pump\nprice: 39", f"{BRIDGE} " * 9],
+    ),
     "of a database": (
         [("Blue pump", 39), ("Red pump", None, 49.5)],
         ["Blue pump, 39", "Red pump, 49.5"],

@@ -79,9 +79,12 @@ def _calls(work, *texts):
         (exact, "It weighs less than 20 kg.", "it weighs 12 kg and "),
         (misplaced, "The a has 5 beds.", "# a b\n12 beds\n"),
         (tables, None, '{"a": 1, "b": 2}\n\n{"c": 1, "b": 2}\n\n'),
+        (tables, None, '{"a": [\n'),
+        (tables, None, '{"a": {"b": 1},\n'),
+        (tables, None, '{"x": [{"a": 1, "b": [2]}, {}]}\n\n'),
         (tables, None, "a: 1\nb: 2\n\nc: 1\nd: 2\n\n"),
     ],
-    ids=["sentences", "one sentence", "headings", "JSON", "records"],
+    ids=["sentences", "one sentence", "headings", "JSON", "cut", "nested", "lists", "records"],
 )
 def test_twice_the_text_takes_about_twice_the_steps(work, claim, piece):
     before = () if claim is None else (claim,)

@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter
+from datetime import date, datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -66,7 +68,7 @@ def test_a_row_stands_for_its_line_and_other_text_for_itself():
         ("Model: One\nWeight: 1 kg\n\nModel: Pro\nWeight: 2 kg\nColour: red",
          ["Model One: Weight 1 kg.", "Model Pro: Weight 2 kg, Colour red."]),
         ('{"site": "Ulm", "t_c": 21.5}\n{"site": "Sund", "t_c": null, "ok": true}',
-         ["site Ulm: t c 21.5.", "site Sund: ok True."]),
+         ["site Ulm: t c 21.5.", "site Sund: ok yes."]),
         ('{"a":"x","b":1,"c":2}\n{"a":"y","b":3,"c":4}\n{"a":"z","b":5,"c":6}',
          ["a x: b 1, c 2.", "a y: b 3, c 4.", "a z: b 5, c 6."]),
         (r"| a \| b | c |" + "\n|-|-|\n| 1 | 2 |", ["a | b 1: c 2."]),
@@ -104,6 +106,79 @@ def test_the_objects_in_a_list_are_rows(printed, around, left):
         assert pump["name"] in text[start:end]
 
 
+PARIS = {
+    "city": "Paris",
+    "temperature_c": 12,
+    "wind": {"speed_kmh": 20, "direction": "NW"},
+    "windGusts": None,
+    "days": ["Mon", "Tue"],
+    "rain": False,
+    "vitamin_c": 80,
+}
+READ = (
+    "city Paris: temperature 12 °C, wind speed 20 kmh, wind direction NW, days Mon, Tue, rain no,"
+    " vitamin c 80."
+)
+
+
+@pytest.mark.parametrize("printed", [json.dumps, partial(json.dumps, indent=2), str])
+@pytest.mark.parametrize("around", ["{}", "The weather: {}", "Found:\n{}\nThat is all.", "[{}]"])
+def test_one_object_is_a_row_with_the_objects_inside_it(printed, around):
+    text = around.format(printed(PARIS))
+    ((_, rows),) = tables(text)
+    assert [row.sentence() for row in rows] == [READ]
+    written = written_out(text)
+    assert READ in written.text.splitlines()
+    at = written.text.index("12 °C")
+    assert text[slice(*written.original(at, at + 5))] == printed(PARIS)
+
+
+@pytest.mark.parametrize("printed", [json.dumps, partial(json.dumps, indent=2), str])
+def test_lists_of_objects_in_objects_are_the_rows(printed):
+    orders = [
+        {"order": 1, "items": [{"id": 7, "name": "Pump"}, {"id": 8, "name": "Hose"}], "sum": 93},
+        {"order": 2, "items": [{"id": 9, "name": "Lid"}], "sum": 4},
+    ]
+    found = [[row.sentence() for row in rows] for _, rows in tables(printed(orders))]
+    assert found[0] == ["name Pump: id 7.", "name Hose: id 8."]
+    assert found[1:] == [["name Lid: id 9."]]
+    written = written_out(printed(orders)).text
+    assert all(said in written for said in ("93", "4"))
+
+
+def test_what_a_database_returns_is_read_as_python_prints_it():
+    row = {"at": datetime(2026, 5, 1, 9, 30), "day": date(2026, 5, 1), "eur": Decimal("39.90")}
+    ((_, rows),) = tables(str([{"name": 'It\'s\na "B"', **row}]))
+    said = rows[0].sentence()
+    assert said == 'name It\'s\na "B": at 2026-05-01 09:30, day 2026-05-01, eur 39.90.'
+
+
+def test_an_answer_that_was_cut_is_read_as_far_as_it_goes():
+    ((_, rows),) = tables('[{"a": "x", "b": 1}, {"a": "y", "b": 2}, {"a": "z", "b')
+    assert [row.sentence() for row in rows] == ["a x: b 1.", "a y: b 2."]
+
+
+@pytest.mark.parametrize(
+    ("claim", "other_cell"),
+    [
+        ("Ann Lee is active.", False),
+        ("Ann Lee's address is ann@example.com.", False),
+        ("Ann Lee from Ulm has the Pro plan.", False),
+        ("The age of Ann Lee is 17.", True),
+    ],
+)
+def test_claims_about_one_object(claim, other_cell):
+    one = {"id": 17, "name": "Ann Lee", "address": "ann@example.com", "active": True, "town": "Ulm"}
+    assert misplaced(claim, json.dumps({**one, "plan": "Pro", "age": 31})) is other_cell
+
+
+def test_the_shipped_model_reads_one_object(model):
+    right = ["It is 12 °C in Paris.", "The wind in Paris blows at 20 km/h."]
+    wrong = ["The temperature in Paris is 20 °C.", "The wind in Paris blows at 12 km/h."]
+    scores = model.score([json.dumps(PARIS)] * 4, right + wrong)
+    assert min(scores[:2]) > 0.45 > max(scores[2:])
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -114,9 +189,11 @@ def test_the_objects_in_a_list_are_rows(printed, around, left):
         "a | b\n\nc | d\n\ne | f",
         "---\ntitle: x\n---\n",
         "Weight: 1 kg\nColour: red\n\nPrice: €3",
-        '{"a": {"b": 1}}\n{"a": {"b": 2}}',
-        '[{"a": {"b": 1}}, {"a": {"b": 2}}]',
         "[{x, y}, {x, y}]",
+        "Yann {'1': \", '2': \"} (1870 to 1947) was a baker.",
+        "It {'is': 1} so",
+        '{"a": [1, 2}',
+        "{'a': '\\d'}",  # Python would warn of such a text
         "p { color: red; } q { color: blue; }",
     ],
 )

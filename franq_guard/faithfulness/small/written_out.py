@@ -35,10 +35,11 @@ def _changes(text: str) -> Iterator[Change]:
     done = 0
     for (start, end), rows in tables(text):
         yield from _in_prose(text, (done, start))
+        apart = "" if text[start - 1 : start] in ("", "\n") else "\n"  # words stand before it
         for row in rows:
             yield (start, row.span[0]), ""
-            yield from _anew(text, row.span, f"{row.sentence()}\n")
-            start = row.span[1]
+            yield from _anew(text, row.span, f"{apart}{row.sentence()}\n")
+            start, apart = row.span[1], ""
         yield (start, end), ""
         done = end
     yield from _in_prose(text, (done, len(text)))

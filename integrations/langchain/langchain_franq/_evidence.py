@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from langchain_core.messages import (
 )
 
 from franq_guard import Passage
-from franq_guard.capture.evidence import passages_of, usual_passages
+from franq_guard.capture.evidence import is_notice, passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._model_run import plain, without_echoed
@@ -29,10 +28,6 @@ FoundFor = Callable[[str], Sequence[Passage] | None]
 
 _QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 _BETWEEN = 60  # characters beside each document in a joined text: its number, its title
-_NOTICE = 80  # characters
-_DIGIT = re.compile(r"\d")
-
-
 _OWN_ANSWER = "Returning structured response:"  # create_agent's message with its model's answer
 
 
@@ -69,12 +64,8 @@ def passages_of_turns(
 
 
 def with_earlier(found: list[Passage], earlier: Callable[[], list[Passage]]) -> list[Passage]:
-    """What was found, and also what there is ``earlier`` if it is nothing or notices alone.
-
-    A notice is a short text without a number ("Successfully transferred to billing"): a tool says
-    that it did something, and the answer rests on what there was before.
-    """
-    noticed = all(len(p.text) <= _NOTICE and not _DIGIT.search(p.text) for p in found)
+    """What was found, and also what there is ``earlier`` if it is nothing or notices alone."""
+    noticed = all(is_notice(passage.text) for passage in found)
     return passages_of([*found, *earlier()]) if noticed else found
 
 

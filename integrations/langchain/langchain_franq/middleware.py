@@ -80,7 +80,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             tools found together with what was retrieved for the prompt; a usual key of the state
             (``context``, ``documents`` ...); what tools of earlier turns found; what a dynamic
             prompt added to the system message. Where tools only said that something was done (short
-            texts without a number, as of a handoff), what comes next in this order counts, too.
+            texts without a number, as of a handoff, or with a word such as "created"), what comes
+            next in this order counts, too.
         fields: of an agent with a ``response_format``: the text fields of its structured answer to
             check separately: dotted paths (which include all items of lists), or ``("*",)``.
         stream: only ``buffer``, because an answer enters the agent's state as a whole.

@@ -274,10 +274,12 @@ def told(text):
 
 
 @pytest.mark.parametrize("around", AROUND)
-def test_a_notice_of_a_tool_does_not_hide_what_earlier_turns_found(around):
+@pytest.mark.parametrize(
+    "notice", ["Successfully transferred to billing", "A ticket was created: 4711"]
+)
+def test_a_notice_of_a_tool_does_not_hide_what_earlier_turns_found(around, notice):
     """As that of a handoff to another agent: it says that something was done."""
-    found = evidence(around, *told("Successfully transferred to billing"), FOLLOW_UP)
-    assert sorted(found) == ["Successfully transferred to billing", TOLD]
+    assert sorted(evidence(around, *told(notice), FOLLOW_UP)) == sorted([notice, TOLD])
 
 
 @pytest.mark.parametrize("around", AROUND)

@@ -23,6 +23,7 @@ from franq_guard.capture.evidence import (
     TEXT_KEYS,
     as_read,
     chosen_passages,
+    is_notice,
     passages_of,
 )
 from franq_guard.capture.marked import without_written
@@ -66,11 +67,12 @@ async def keep_found(
     # Each call has a key of its own. Tools run at the same time, and editing the whole state would
     # replace every object in it by a copy, the caller's memory included.
     inside = found_inside(result, capture, by_a_model=by_a_model)
+    place = f"{_FOUND}.{call_key(result)}"
     if inside is not None:
-        await ctx.store.set(_found_by(result), [_plain(node) for node in inside])
-    elif await ctx.store.get(_found_by(result), default=None) is not None:
+        await ctx.store.set(place, [_plain(node) for node in inside])
+    elif await ctx.store.get(place, default=None) is not None:
         # It was left by a call of an earlier run with the same id.
-        await ctx.store.set(_found_by(result), None)
+        await ctx.store.set(place, None)
 
 
 def found_inside(
@@ -98,32 +100,44 @@ def call_key(call: ToolCall | ToolCallResult) -> str:
     return f"{call.tool_id.replace('.', '_')}_{crc32(told.encode()):08x}"
 
 
-def _found_by(call: ToolCallResult) -> str:
-    """The key for what was retrieved inside a call."""
-    return f"{_FOUND}_{call_key(call)}"
-
-
 async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeWithScore]:
-    """The evidence of this turn, or of an earlier one if no tool was called.
+    """The evidence of this turn; if that is nothing or notices alone, also of earlier turns.
 
     Args:
         ctx: of the agent.
         asked: the model's input, which has the texts of tools of earlier turns.
     """
     calls = await calls_in(ctx)
-    found = {}
-    for call in calls:
-        kept = await ctx.store.get(_found_by(call), default=None)
-        if kept is not None:
-            found[call_key(call)] = [_node(plain) for plain in kept]
-    nodes = nodes_in(calls, found)
-    if nodes:
-        await ctx.store.set(_EARLIER, [_plain(node) for node in nodes])
-        return nodes
-    earlier = await ctx.store.get(_EARLIER, default=[])
-    # nodes_in() found no evidence in the results of this turn, so they are left out here.
-    now = {call.tool_output.content for call in calls}
-    return [_node(plain) for plain in earlier] or remembered(asked, now)
+    keys = set(map(call_key, calls))
+    kept = await ctx.store.get(_FOUND, default={})
+    if not keys.issuperset(kept):  # without those of earlier runs
+        kept = {key: found for key, found in kept.items() if key in keys}
+        await ctx.store.set(_FOUND, kept)
+    inside = {key: list(map(_node, found)) for key, found in kept.items() if found is not None}
+    nodes = nodes_in(calls, inside)
+    if only_notices(nodes):
+        earlier = await ctx.store.get(_EARLIER, default=[])
+        # What the tools of this turn returned is no evidence of an earlier one.
+        now = {call.tool_output.content for call in calls}
+        before = [_node(plain) for plain in earlier] or remembered(asked, now)
+        if not nodes:
+            return before
+        nodes = distinct([*nodes, *before])
+    await ctx.store.set(_EARLIER, [_plain(node) for node in nodes])
+    return nodes
+
+
+def only_notices(nodes: Iterable[NodeWithScore]) -> bool:
+    """Whether tools found nothing, or only told that something was done."""
+    return all(is_notice(node_key(node)[1]) for node in nodes)
+
+
+def distinct(nodes: Iterable[NodeWithScore]) -> list[NodeWithScore]:
+    """The nodes, each once."""
+    kept: dict[tuple[str, str], NodeWithScore] = {}
+    for node in nodes:
+        kept.setdefault(node_key(node), node)
+    return list(kept.values())
 
 
 def nodes_in(
@@ -134,15 +148,14 @@ def nodes_in(
     Those ``found`` inside a tool (by :func:`call_key`), else the nodes it returned, else the text;
     without the sentences that a guard has marked, because a model's unverified text is no evidence.
     """
-    distinct: dict[tuple[str, str], NodeWithScore] = {}
+    nodes: list[NodeWithScore] = []
     for call in calls:
         if call.tool_name != _HANDOFF and not failed(call):
             inside = (found or {}).get(call_key(call))
             if inside is None:
                 inside = _own_nodes(call) or _text_of(call)
-            for node in inside:
-                distinct.setdefault(node_key(node), node)
-    return unmarked(distinct.values())
+            nodes += inside
+    return unmarked(distinct(nodes))
 
 
 async def find_named(call: Call, ctx: Any) -> None:

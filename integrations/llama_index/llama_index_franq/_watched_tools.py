@@ -12,7 +12,15 @@ from franq_guard.capture.watching import ToldByModels
 from llama_index_franq._beside import wrote_in_tool
 from llama_index_franq._call import Call
 from llama_index_franq._capture import Capture
-from llama_index_franq._tools import call_key, failed, found_inside, nodes_in, remembered
+from llama_index_franq._tools import (
+    call_key,
+    distinct,
+    failed,
+    found_inside,
+    nodes_in,
+    only_notices,
+    remembered,
+)
 
 
 class WatchedTools:
@@ -27,7 +35,7 @@ class WatchedTools:
     def evidence(
         self, call: Call, results: Sequence[ToolCallResult], ran: Mapping[str, Capture], answer: str
     ) -> list[NodeWithScore]:
-        """What the tools of this turn found; if there is nothing, what those of earlier turns did.
+        """What the tools of this turn found; if nothing or notices alone, also of earlier turns.
 
         Args:
             call: of the agent.
@@ -40,7 +48,10 @@ class WatchedTools:
             nodes = self._inside(call, result, ran.get(call_key(result)))
             if nodes is not None:
                 found[call_key(result)] = nodes
-        return nodes_in(results, found) or self._earlier(call, results, answer)
+        nodes = nodes_in(results, found)
+        if only_notices(nodes):
+            nodes = distinct([*nodes, *self._earlier(call, results, answer)])
+        return nodes
 
     def _inside(
         self, call: Call, result: ToolCallResult, capture: Capture | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 
 import numpy as np
@@ -292,6 +293,57 @@ def test_an_agents_follow_up_without_a_tool_call(kept):
     assert [p.text for p in first.passages] == [look_up("run 4")]
     assert [p.text for p in second.passages] == [look_up("run 4")]
     assert second.question == "Are you sure?"
+
+
+NOTICE = "Ticket 4711 created"
+
+
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key")
+def test_a_notice_hides_nothing_that_earlier_turns_found_and_stays():
+    """The second turn's tool says that it did something; the third turn calls none."""
+
+    def book(input: str) -> str:
+        """Books a visit."""
+        return NOTICE
+
+    script = [CALL, said("run 4"), ("book", {"input": "x"}), "It is tall.", "It is 4711."]
+    tools = [FunctionTool.from_defaults(look_up, name="towers"), FunctionTool.from_defaults(book)]
+    guard = ScriptedGuard()
+    agent = guard_agent(function_agent(ScriptedCaller(script=script), tools), guard)
+
+    async def three_turns():
+        same = {"memory": memory_of(), "ctx": Context(agent)}
+        for asked in (question(4), "Book it. Is it tall?", "Which ticket?"):
+            await run_of(agent, asked, **same)
+
+    asyncio.run(three_turns())
+    told = [[p.text for p in trace.passages] for trace in guard.traces]
+    assert told == [[look_up("run 4")], [NOTICE, look_up("run 4")], [NOTICE, look_up("run 4")]]
+
+
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key")
+def test_a_context_keeps_what_the_tools_of_one_run_found():
+    def towers(input: str) -> str:
+        """Looks a tower up and sums it up."""
+        return f"{len(RunRetriever().retrieve(QueryBundle(input)))} documents"
+
+    script = [step for n in range(3) for step in (("towers", {"input": f"run {n}"}), said("run"))]
+    llm = ScriptedCaller(script=script)
+    guard = ScriptedGuard()
+    agent = guard_agent(function_agent(llm, [FunctionTool.from_defaults(towers)]), guard)
+
+    async def runs():
+        context = Context(agent)
+        sizes = []
+        for n in range(3):
+            await run_of(agent, question(n), ctx=context, memory=memory_of())
+            state = await context.store.get_state()
+            sizes.append(len(json.dumps([v for k, v in state.items() if "franq" in k])))
+        return sizes
+
+    sizes = asyncio.run(runs())
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert [trace.passages[0].id for trace in guard.traces] == ["0-tall", "1-tall", "2-tall"]
 
 
 def test_what_was_retrieved_inside_a_tool_that_returns_text():

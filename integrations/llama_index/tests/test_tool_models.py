@@ -98,6 +98,22 @@ def test_the_follow_up_turn_of_a_watched_agent_has_what_the_tools_found(tool):
     assert watched(agent, *asked) == [FOUND[tool.__name__]] * 2
 
 
+def test_a_notice_hides_nothing_from_a_watched_agent():
+    def book(input: str) -> str:
+        """Books a visit."""
+        return "Ticket 4711 created"
+
+    script = [
+        ("towers", {"input": "run 4"}),
+        said("run 4"),
+        ("book", {"input": "x"}),
+        said("run 4"),
+    ]
+    tools = [FunctionTool.from_defaults(look_up, name="towers"), FunctionTool.from_defaults(book)]
+    found = watched(function_agent(ScriptedCaller(script=script), tools), question(4), "Book it.")
+    assert found == [[look_up("run 4")], ["Ticket 4711 created", look_up("run 4")]]
+
+
 def watched(agent, *asked):
     """The passages of each answer, as FranqHandler reports them."""
     guard = ScriptedGuard()

@@ -30,6 +30,8 @@ _FILLERS: Final = frozenset(word[:_ALIKE] for word in STOPWORDS)
 """A claim with "from" or "to" does not mean the column of that name."""
 _MOST: Final = 2 / 3
 """A row or column is named by so many of its words."""
+_ANSWERS: Final = frozenset({"yes", "no"})
+"""No words that a claim takes from a cell: of the column "active" it says "is active"."""
 _MOST_ROWS: Final = 500
 """A claim is looked up in so many rows of a table, or lines of sections, at most."""
 
@@ -168,7 +170,7 @@ def _values(cell: str, naming: frozenset[str]) -> frozenset[frozenset[str]]:
     if numbers:
         return frozenset(frozenset({number}) for number in numbers - naming)
     said = _words(cell)
-    return frozenset() if not said or said & naming else frozenset({said})
+    return frozenset() if said <= _ANSWERS or said & naming else frozenset({said})
 
 
 def _numbers(text: str) -> frozenset[str]:

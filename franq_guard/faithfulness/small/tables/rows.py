@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.tables.records import Record, onward, records
+from franq_guard.faithfulness.small.tables.objects import Record
+from franq_guard.faithfulness.small.tables.records import onward, records
 from franq_guard.records import Span
 
 # |---|:-:|. The many ++ and *+ here: a run is never read twice, however long it is.
@@ -25,6 +26,8 @@ _LINE: Final = re.compile(r"^[ \r]*+[^ \r\n][^\n]*", re.MULTILINE)
 """A line that is not empty; one of tabs has cells."""
 _LINK: Final = re.compile(r"\[([^\]]{1,300})\]\([^)]{0,2000}\)")
 _MARKS: Final = re.compile(r"\*+|`|\\(?=\|)|[†‡]|\[\d+\]$")
+_NAMING: Final = ("name", "title")
+"""Keys of what names a record; an id may stand before it."""
 _LONGEST: Final = 4000
 """A line of more characters is no row."""
 _FEWEST_LINES: Final = 3
@@ -62,18 +65,18 @@ def _tables(text: str) -> Iterator[tuple[Span, tuple[Row, ...]]]:
     lines = [line.span() for line in _LINE.finditer(text)]
     at = 0
     while at < len(lines):
+        start, end = lines[at]
         # Records first: the commas of compact JSON would be those of a table.
-        rows = _of_records(records(text, lines, at))
-        start = lines[at][0]
-        if rows:  # words may stand before a list of them, and behind it
+        found = [_of_records(group) for group in records(text, lines, at)]
+        for rows in found:  # words may stand before a list of them, and behind it
             before = text[start : rows[0].span[0]]
             start, end = start + len(before.rstrip().removesuffix("[")), rows[-1].span[1]
-        else:
-            found = _block(text, lines, at)
-            rows = _rows(found)
-            end = found[-1].span[1] if found else lines[at][1]
-        if rows:
             yield (start, min(len(text), end + 1)), rows
+            start = end + 1
+        if not found and (block := _block(text, lines, at)):
+            end = block[-1].span[1]
+            if rows := _rows(block):
+                yield (start, min(len(text), end + 1)), rows
         at = bisect_right(lines, (end, end))
 
 
@@ -148,10 +151,11 @@ def _rows(lines: Sequence[_Line]) -> tuple[Row, ...]:
 
 
 def _of_records(found: Sequence[Record]) -> tuple[Row, ...]:
-    """Records as rows: their keys are the header, the first one's value is the label."""
+    """Records as rows: their keys are the header, the name or the first value is the label."""
     heads = tuple(dict.fromkeys(key for record in found for key in record.values))
+    label = next((at for at, head in enumerate(heads) if head.lower() in _NAMING), 0)
     return tuple(
-        Row(record.span, tuple(_plain(record.values.get(key, "")) for key in heads), heads, 0)
+        Row(record.span, tuple(_plain(record.values.get(key, "")) for key in heads), heads, label)
         for record in found
     )
 
