@@ -69,11 +69,9 @@ def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> 
 
 
 def _goes_with(claims: Sequence[Claim], k: int) -> int | None:
-    """The index of what says what "Yes." (``k``) means: mostly the next claim; before "It is."."""
-    if claims[k].not_a_claim != "yes or no":
-        return None
-    follows = k + 1 < len(claims) and claims[k + 1].not_a_claim is None
-    return k + 1 if follows and (k == 0 or says_yes_or_no(claims[k].text)) else k - 1
+    """The index of the claim behind "Yes." (``k``), which says what is meant; else None."""
+    bare = claims[k].not_a_claim == "yes or no" and says_yes_or_no(claims[k].text)
+    return k + 1 if bare else None
 
 
 class _Placed:
