@@ -279,7 +279,7 @@ def _all_marks(answer: str, verdicts: Sequence[Verdict], labels: Sequence[Label]
     return {
         at: f"{mark} " if answer[at : at + 1] in _OF_LINKS else mark
         for at, mark in marks.items()
-        if not answer.startswith(f" {mark}", at)
+        if not answer.startswith(f"{_gap(answer, at)}{mark}", at)
     }
 
 
@@ -314,9 +314,15 @@ def _end_of_words(answer: str, span: Span) -> int:
 def _insert(answer: str, marks: dict[int, str]) -> str:
     parts, last = [], 0
     for at in sorted(marks):
-        parts += [answer[last:at], f" {marks[at]}"]
+        parts += [answer[last:at], f"{_gap(answer, at)}{marks[at]}"]
         last = at
     return "".join([*parts, answer[last:]])
+
+
+def _gap(answer: str, at: int) -> str:
+    """What stands before a mark: a line "$$" that closes a formula must hold nothing else."""
+    line = answer[answer.rfind("\n", 0, at) + 1 : at].strip()
+    return "\n" if line in ("$$", "\\]") else " "
 
 
 def _shifted(verdicts: Sequence[Verdict], marks: dict[int, str]) -> list[Claim]:

@@ -130,6 +130,18 @@ def test_a_mark_that_a_guard_inside_has_put_there_stands_once():
     )
 
 
+def test_the_mark_of_a_formula_stands_in_a_line_of_its_own():
+    text = "It is:\n$$\nx = 3\n$$\nSo it is big."
+    formula = Verdict(Claim("$$ x = 3 $$.", ((7, 18),)), 0.1, 0.9, 0.5, 0.5, {}, "false")
+    marked = "It is:\n$$\nx = 3\n$$\n[likely false]\nSo it is big."
+    assert Policy().apply(text, [formula]) == marked
+    assert Policy().apply(marked, [formula]) == marked
+    unverified = replace(formula, label="unverified", p_true=None)
+    other = Verdict(Claim("So it is big.", ((19, 32),)), 0.1, 0.9, 0.5, 0.5, {}, "false")
+    left = Policy(action="filter").apply(text, [unverified, other])
+    assert left == "It is:\n$$\nx = 3\n$$\n[unverified]"
+
+
 def test_annotate_puts_the_worst_mark_where_claims_end_together(verdicts):
     twice = [verdict(1, "doubtful", 0.4), verdict(1, "false", 0.1), verdict(1, "unverified", None)]
     assert annotate(ANSWER, twice).count("[") == 1

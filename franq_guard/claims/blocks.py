@@ -48,6 +48,8 @@ _DELIMITER_ROW = re.compile(
 )  # ++ and *+: a row of empty cells is read in one way only
 _HTML_HEAD = re.compile(r"[ \t]*<th\b(?!.*<td\b)", re.I)
 _BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
+_FORMULA = re.compile(r"(?:\$\$|\\\[)[ \t]*(?=\n|$)")
+"""A line that begins a formula set in lines of its own."""
 _BOLD_FIELD = re.compile(r"(\*\*|__)\w[^*_:!?\n]{0,40}: [^*_?\n]{1,80}\1")
 ENDS = (".", "!", "?", ":", ";", "。", "！", "？", '."', ".”", ".)", "|", ".*", ":*")
 WRAP_WIDTH = 50
@@ -250,6 +252,10 @@ def _join_wrapped(text: str, found: list[Block]) -> list[Block]:
 def _continues(text: str, last: Block, block: Block) -> bool:
     if block.kind != "paragraph" or last.kind not in {"paragraph", "item"} or block.after_blank:
         return False
+    if in_formula(text, last):
+        return True
+    if any(_FORMULA.match(text, one.start, one.end) for one in (last, block)):
+        return False
     if text[block.start : block.end].startswith(("|", ">")) or ">" in text[last.end : block.start]:
         return False
     line_start = max(text.rfind("\n", last.start, last.end) + 1, last.start)
@@ -257,6 +263,16 @@ def _continues(text: str, last: Block, block: Block) -> bool:
     if line.endswith(ENDS) or _are_fields(line, text[block.start : block.end]):
         return False
     return text[block.start].islower() or len(line) >= WRAP_WIDTH
+
+
+def in_formula(text: str, block: Block) -> bool:
+    """Whether a formula that begins in a line of its own goes on behind the block."""
+    source = text[block.start : block.end]
+    opening = _FORMULA.match(source)
+    if opening is None:
+        return False
+    closing = "$$" if source.startswith("$$") else "\\]"
+    return not source[opening.end() :].endswith(closing)
 
 
 def _are_fields(line: str, following: str) -> bool:

@@ -26,7 +26,8 @@ _ASIDE = re.compile(r",\s*(?:who|which|whose|an?|the)\b", re.IGNORECASE)
 _RELATIVE = re.compile(r",\s*(?:who|which|whose)\b", re.IGNORECASE)
 _BARE_COMMA = re.compile(r",(?!\s*(?:but|yet|so|nor|while|whereas|although|though)\b)", re.I)
 _CONTRAST = re.compile(r"(?:although|though|while|whereas)\b", re.IGNORECASE)
-_HANGING = re.compile(r"[\s,;:–—]+(?:and|or|but|yet|while|whereas|so)$", re.IGNORECASE)
+_HANGING = re.compile(r"[\s,;:–—]+(?:and|or|but|while|whereas)$|[,;:–—]\s*(?:yet|so)$", re.I)
+"""Conjunctions that join nothing any more; not "to do so" and "not yet"."""
 _WORD = re.compile(r"\w+")
 _NOTE_MARK = re.compile(r"\[\d{1,3}\]")
 _MIN_ALIGNED = 0.5
@@ -55,7 +56,7 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
         if drafts and _stays_in(drafts[-1], parts, k):
             drafts[-1].members.append(k)
         else:
-            in_place = k == 0 and not _CONTRAST.match(text, *sentence)
+            in_place = k == 0 and (not _CONTRAST.match(text, *sentence) or parts.keeps_contrasted)
             drafts.append(_Draft(k, in_place))
     end = _TERMINAL.search(text, *sentence)
     mark = end.group() if end else ""
@@ -169,11 +170,28 @@ class _Parts:
         if any(k == opening for opening, *_ in self.set_in_commas):
             return "aside"
         first = _WORD.search(piece.removeprefix(","))
-        if piece.startswith(",") and first and first.group().lower() not in self.words[k]:
-            return "aside"  # ", who left", ", winning two": the claim's text differs from these
+        if piece.startswith(",") and first and self._adds(k, first.group().lower()):
+            return "aside"
         if _RELATIVE.match(piece):
             return "aside"
         return "comma" if _BARE_COMMA.match(piece) else "other"
+
+    @property
+    def keeps_contrasted(self) -> bool:
+        """Whether the main clause of "Although it is old, it works." is kept."""
+        end = self.pieces[0][-1][1]
+        after = (k for k in range(1, len(self.claims)) if self.pieces[k][0][0] >= end)
+        main = next((k for k in after if self.joined_by(k) in {"comma", "other"}), None)
+        return main is not None and self.keep[main]
+
+    def _adds(self, k: int, word: str) -> bool:
+        """Whether a claim whose words begin with this one says something of the words before it.
+
+        The claim's text then differs from its words: ", who left", ", winning two", or, of what no
+        claim before begins with, ", the friend of Ann".
+        """
+        own = self.words[k]
+        return word not in own or (k > 0 and not self.opening(k) and word != own[0])
 
 
 class _Draft:
@@ -254,6 +272,14 @@ def _stays_in(draft: _Draft, parts: _Parts, k: int) -> bool:
     """Whether the words of claim ``k`` can stay in place in this sentence of the result."""
     inside = {draft.first, *draft.members}
     start, end = parts.pieces[k][0]
+    if not draft.in_place and start < parts.pieces[draft.first][-1][0]:
+        return False  # its place is within words that are written anew
+    if any(a < k <= b and a not in inside for a, b, *_ in parts.set_in_commas):
+        return False  # of ", who left and won," only "and won" is kept
+    word = _WORD.search(_after_joiner(parts.text[start:end]))
+    if parts.joined_by(k) == "and" and word and word.group().lower() not in parts.words[k]:
+        # "drawing with A and winning against B": it goes on in the form of the one before.
+        return k - 1 in inside and (draft.in_place or k - 1 != draft.first)
     if _ASIDE.match(parts.text, start, end) and parts.shared(k - 1, k) < 2:
         # It is about the words right before it, so they must stand there as they were.
         before = max(range(k), key=lambda j: _last_end(parts.pieces[j], start))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from franq_guard.basics.text import with_line_feeds
 from franq_guard.claims.blocks import UNDERLINE, Block, blocks
 from franq_guard.claims.rebuild import rebuild
+from franq_guard.claims.rules.bare_answers import says_yes_or_no
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Span
@@ -39,7 +40,8 @@ def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> 
     conjunctions. If not, the sentence is rewritten from the texts of the kept claims, without those
     that repeat a dropped claim. If no claim
     is kept, the sentence is removed with its list marker or table row. Numbered lists are
-    renumbered. Claims with ``not_a_claim`` are never removed. If ``drop`` is empty, ``text`` is
+    renumbered. Of claims with ``not_a_claim`` only "Yes." and the like are removed, with the claim
+    beside it that says what: alone it would state the same. If ``drop`` is empty, ``text`` is
     returned unchanged.
 
     Raises:
@@ -49,6 +51,7 @@ def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> 
     dropped = {k for k in dropped if claims[k].not_a_claim is None}
     if not dropped:
         return text
+    dropped |= {k for k, claim in enumerate(claims) if _goes_with(claims, k) in dropped}
     placed = _Placed(claims, dropped)
     found = blocks(text)
     edits: list[_Edit] = []
@@ -63,6 +66,12 @@ def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> 
             edits.extend(change)
     edits.extend(_renumbered(text, found, gone))
     return _apply(text, [*edits, *_without_lines(text, found, gone)])
+
+
+def _goes_with(claims: Sequence[Claim], k: int) -> int | None:
+    """The index of the claim behind "Yes." (``k``), which says what is meant; else None."""
+    bare = claims[k].not_a_claim == "yes or no" and says_yes_or_no(claims[k].text)
+    return k + 1 if bare else None
 
 
 class _Placed:

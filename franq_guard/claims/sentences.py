@@ -19,6 +19,10 @@ _WORD_ENDS = re.compile(
     r"|option|appendix|category|team) [A-Z])\.[\"”]?\s+(?=[A-Z])"
 )
 """A month and a pronoun that look like abbreviations, and a letter that is not an initial."""
+_ADDRESS_ENDS = re.compile(
+    r"(?<!\S)[(<\"“]?(?:\w{2,9}://|www\.)\S*[\w/][.!?]\s+(?=[\"“'‘(*_]{0,3}[A-ZÄÖÜ])"
+)
+"""The last letter of "https://a.org/x." is taken for an initial."""
 _NO = re.compile(r"\s*No\.\s+(?=[A-Z])")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(*_])(?:approx|est|vol|vols|ed|eds|no|nos|ca|cf|fig|figs|sec|ch|art|al|vs|viz|resp|incl"
@@ -110,6 +114,7 @@ def _split_more(part: str, start: int, end: int) -> list[Span]:
     marks = [m.end() for m in _ELLIPSIS.finditer(part, start, end)]
     marks.extend(m.end() for m in _UNIT.finditer(part, start, end))
     marks.extend(m.end() for m in _WORD_ENDS.finditer(part, start, end))
+    marks.extend(m.end() for m in _ADDRESS_ENDS.finditer(part, start, end))
     marks.sort()
     no = _NO.match(part, start, end)
     if no:

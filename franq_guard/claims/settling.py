@@ -34,6 +34,7 @@ from franq_guard.claims.blocks import (
     Block,
     blocks,
     closing_sources,
+    in_formula,
     is_bold_field,
 )
 from franq_guard.claims.fences import has_fence
@@ -166,7 +167,8 @@ def _is_over(text: str, block: Block, after: Block | None) -> bool:
     """Whether the block can neither grow nor become another kind."""
     prose = block.kind in {"paragraph", "item"} and "|" not in text[block.start : block.end]
     rest = text[block.end :].lstrip(" \t")
-    if prose and rest.startswith("\n") and text[: block.end].endswith(ENDS):
+    ends = text[: block.end].endswith(ENDS) and not in_formula(text, block)
+    if prose and ends and rest.startswith("\n"):
         return True
     if after is None:
         return prose and _BLANK_LINE.match(rest) is not None

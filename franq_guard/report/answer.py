@@ -20,7 +20,7 @@ from franq_guard.report.words import LABEL_WORDS, NUMBER_WORDS, citation_words, 
 
 __all__ = ["answer_body", "answer_html", "css", "legend"]
 
-_MARK = re.compile(f" (?:{ANY_MARK.pattern})")
+_MARK = re.compile(rf"\s(?:{ANY_MARK.pattern})")
 _WORST_FIRST: tuple[Label, ...] = (
     *Policy().marked,
     "unsupported-true",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX, RLock
 from time import perf_counter
@@ -175,11 +175,21 @@ def _split(reading: Reading, part: Part, question: str) -> list[tuple[int, list[
     start, end = part.start, part.end
     units = reading.units(part.text, start, part.base, question)
     if all(unit.span[0] >= start for unit in units):
-        return [(unit.span[1], list(unit.claims)) for unit in units if unit.span[1] <= end]
-    return [
+        return _joined((u.span[1], list(u.claims)) for u in units if u.span[1] <= end)
+    return _joined(
         (unit.span[1] + start, [shifted(claim, start) for claim in unit.claims])
         for unit in reading.alone(part.text[start:end], question)
-    ]
+    )
+
+
+def _joined(units: Iterable[tuple[int, list[Claim]]]) -> list[tuple[int, list[Claim]]]:
+    """The same, with "Yes." and what follows as one: they are removed together."""
+    found: list[tuple[int, list[Claim]]] = []
+    for end, claims in units:
+        if found and found[-1][1] and found[-1][1][-1].not_a_claim == "yes or no":
+            claims = found.pop()[1] + claims
+        found.append((end, claims))
+    return found
 
 
 def unverified(reading: Reading, part: Part, reason: Reason) -> list[Piece]:

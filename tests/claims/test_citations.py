@@ -70,6 +70,18 @@ def test_what_is_a_citation(text, names):
         ("Rome was (see https://a.b/c) burnt down.", ["Rome was burnt down."]),
         ("Rome (more info at: www.a.b) is big [see https://a.b/c].", ["Rome is big."]),
         ("Rome is [big](https://a.b/c).", ["Rome is big."]),
+        ("Rome is big, according to https://a.b/c.", ["Rome is big."]),
+        ("Rome is big (as stated on www.a.b).", ["Rome is big."]),
+        ("Rome, as per https://a.b/c, is big.", ["Rome is big."]),
+        (
+            "Rome is big, based on https://a.b/c and https://a.b/d, and old.",
+            ["Rome is big, and old."],
+        ),
+        ("According to <https://a.b/c>, Rome is big.", ["Rome is big."]),
+        ("It is old. As shown in www.a.b, Rome is big.", ["It is old.", "Rome is big."]),
+        ("Rome is big according to https://a.b/c but old.", ["Rome is big but old."]),
+        ("Rome is big, source: https://a.b/c.", ["Rome is big."]),
+        ("Rome is big https://a.b/c. It is old.", ["Rome is big.", "It is old."]),
         ("Rome is big (source: passage 1).", ["Rome is big."]),
         ("Rome is big [[1]](https://a.b/c).", ["Rome is big."]),
         (
@@ -89,10 +101,12 @@ def test_claims_are_without_their_citations(text, claims):
 
 def test_addresses_that_the_sentence_needs_are_part_of_it():
     told = "The page is https://a.b/c.\n\nThe link is: https://a.b/d\n\nwww.a.b made it in 1990."
-    found = RuleSplitter().split(f"{told} It was built by www.a.b in 1990. It is from www.a.b, see")
+    more = "Go to www.a.b and press F1. It is https://a.b/c red. It is from www.a.b, see"
+    found = RuleSplitter().split(f"{told} It was built by www.a.b in 1990. {more}")
     assert [claim.text for claim in found] == [
         "The page is https://a.b/c.", "The link is: https://a.b/d.", "Made it in 1990.",
-        "It was built by www.a.b in 1990.", "It is from www.a.b, see.",
+        "It was built by www.a.b in 1990.", "Go to www.a.b and press F1.", "It is red.",
+        "It is from www.a.b, see.",
     ]  # fmt: skip
     assert found[0].spans == ((0, 26),)
 

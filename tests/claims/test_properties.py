@@ -27,6 +27,7 @@ PIECES = [
     "| a | 9 cm |\n|---|---|\n", "I cannot find it, but it is red. ", "I hope this helps: ", "ii. ",
     "Dr. ", " as well as ", "Panic! at ", "Wm. ", "...Get Out", "They are: 1. ", "2. The ",
     "\n[1]: ", "\n[^2]: The town is big. ", "\n[3]: Lee, Towns, 1990\n", "\nSources:\n",
+    "\n$$\n", "\n\\[\n", "\n\\]\n", ", according to http://a.b/c", "Let me add that ",
 ]  # fmt: skip
 PROSE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 TEXTS = st.one_of(ANY_TEXT, PROSE)

@@ -19,6 +19,13 @@ MADE = "Ada, born in Ulm and raised in Bonn, won the prize and died in 1934."
 LOCKE = "Locke, a former coach, joined Ulm in May and left in June."
 WOLVES = "Wolves live in packs of ten animals, which are led by a pair."
 STORM = "The storm grew on Monday, gaining strength and becoming a hurricane."
+TEAM = "The team moved to Ulm in May, drawing with Bern and winning against Graz."
+GATE = "The gate, which opened in 1937 and is red, was designed by Ann Lee."
+BUT = "Although leaving would break the law, Tom decides to go, and invites Ann."
+WHILE = "While it rained, the gate, which is red, stood open for ten days."
+FRIEND = "Tom Fox was cast as Ivo, the friend of Ann, and Eva Orr stars as the witch."
+YET = "He was born in Ulm, lives in Bern, and has not retired yet."
+SO = "She was born in Ulm, left in May, and was the first woman to do so."
 
 
 @pytest.mark.parametrize(
@@ -49,6 +56,18 @@ STORM = "The storm grew on Monday, gaining strength and becoming a hurricane."
         ("He left; she stayed.", (1,), "He left."),
         ("Although he was ill, he won.", (0,), "He won."),
         ("Although he was ill, he won.", (1,), "He was ill."),
+        (GATE, (1,), "The gate was designed by Ann Lee. The gate is red."),
+        (GATE, (2,), "The gate, which opened in 1937, was designed by Ann Lee."),
+        (TEAM, (0,), "The team drew with Bern. The team won against Graz."),
+        (TEAM, (1,), "The team moved to Ulm in May. The team won against Graz."),
+        (BUT, (0,), "Tom decides to go, and invites Ann."),
+        (BUT, (2,), "Although leaving would break the law, Tom decides to go."),
+        (BUT, (1,), "Leaving would break the law. Tom invites Ann."),
+        (WHILE, (0,), "The gate stood open for ten days. The gate is red."),
+        (FRIEND, (0,), "Ivo is the friend of Ann, and Eva Orr stars as the witch."),
+        (FRIEND, (2,), "Tom Fox was cast as Ivo, the friend of Ann."),
+        (YET, (1,), "He was born in Ulm, and has not retired yet."),
+        (SO, (1,), "She was born in Ulm, and was the first woman to do so."),
         ("**Rome is old and was founded by twins.**", (1,), "**Rome is old.**"),
         ("Rome is old and has seven hills.[1]", (1,), "Rome is old.[1]"),
         ("Rome is old and has seven hills.¹", (1,), "Rome is old.¹"),
@@ -110,6 +129,32 @@ def test_what_is_no_claim_is_never_removed():
     answer = "Hello! Rome is old. Is that enough?"
     assert without(answer, 0, 2) == answer
     assert without(answer, 0, 1, 2) == "Hello! Is that enough?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "drop", "expected"),
+    [
+        ("No. The K7 is not red.", (1,), ""),
+        ("**No.**\n\nThe K7 is not red.\n\nIt is big.", (1,), "It is big."),
+        ("**No.**\n\nThe K7 is not red.\n\nIt is big.", (2,), "**No.**\n\nThe K7 is not red."),
+        ("Yes, it does. It boils water and has a lid.", (1,), "It has a lid."),
+        ("Yes, it does. It boils water and has a lid.", (2,), "Yes, it does. It boils water."),
+        ("The K7 is red. It is. It has a lid.", (2,), "The K7 is red. It is."),
+        ("- Yes. It is red.\n- No. It is small.", (1,), "- No. It is small."),
+    ],
+)
+def test_a_bare_yes_or_no_goes_with_the_claim_that_says_what(answer, drop, expected):
+    assert without(answer, *drop) == expected
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("$$", "$$"), ("\\[", "\\]")])
+def test_a_formula_in_lines_of_its_own_is_one_claim(opens, closes):
+    formula = f"{opens}\nA = \\pi r^2\n{closes}"
+    answer = f"The area is:\n{formula}\nso it is 12 m².\n"
+    claims = [claim for claim in RuleSplitter().split(answer) if claim.not_a_claim is None]
+    assert [answer[slice(*claim.spans[0])] for claim in claims] == [formula, "so it is 12 m²."]
+    assert without(answer, 1) == "The area is:\nso it is 12 m².\n"
+    assert without(answer, 2) == f"The area is:\n{formula}\n"
 
 
 def test_dropping_nothing_is_the_identity():

@@ -17,6 +17,8 @@ def cut(text):
         ["J. R. R. Tolkien wrote it.", "He lived in the U.S. until 1990."],
         ["See Fig. 3 for approx. 10 values.", "Then stop."],
         ["Visit https://a.example/b.c?d=e.", "Version 2.0.1 is out."],
+        ["Visit https://a.example/b.", "The next one is longer.", "Or www.a.org/b!", "It is."],
+        ["It is at <https://a.example/b>.", '"Go" is 3.', "It is at https://a.example/b.", "*So.*"],
         ["Founded in 1990.[1]", "It grew.[2][3]"],
         ["He said “Go. Now.” to us.", "Then he left."],
         ["Bones… None.", "Sharks have cartilage"],

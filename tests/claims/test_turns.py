@@ -25,6 +25,7 @@ LOWER = "the" + FACT[3:-1]
         ("I hope this helps: ", "greeting"),
         ("Let me know if you need more, since ", "greeting"),
         ("I'll explain: ", "lead-in"),
+        ("Let me be clear \u2014 ", "lead-in"),
         ("Check the label: ", "instruction"),
         ("Source: ", "citation"),
     ],
@@ -39,6 +40,16 @@ def test_what_follows_the_opening_is_a_claim(opening, why):
     assert not answer[b:c].strip()
     assert answer[c:d].endswith(f"{LOWER}.")
     assert remove_claims(answer, [nothing, claim], [1]) == f"{answer[a:b]}."
+
+
+@pytest.mark.parametrize(
+    "opening", ["Let me clarify that ", "I'll just add that ", "Let me start by saying that "]
+)
+def test_what_is_only_announced_is_a_claim(opening):
+    answer = f"{opening}{LOWER}."
+    [claim] = SPLITTER.split(answer)
+    assert (claim.text, claim.not_a_claim, claim.spans) == (FACT, None, ((0, len(answer)),))
+    assert SPLITTER.split("Let me clarify that for you.")[0].not_a_claim == "lead-in"
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_scripts_styles_and_comments_are_not_read_and_rows_have_their_header():
         "Ferries",
         "Timetable",
         "The ferry to Lund leaves at 7.",
-        "If a &lt; b or a < b, it waits.",
+        "If a < b or a < b, it waits.",
         "Harbour Vessel: Crossing time 40 minutes.",
         "Harbour Tarn: Crossing time 55 minutes.",
     ]

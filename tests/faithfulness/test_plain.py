@@ -19,6 +19,10 @@ ODD = {
     "byte order mark": f"\ufeff{PLAIN}",
     "ligatures": PLAIN.replace("ffi", "\ufb03").replace("fi", "\ufb01"),
     "decomposed": unicodedata.normalize("NFD", PLAIN),
+    "entities": PLAIN.replace("\u00e9", "&eacute;")
+    .replace(" is", "&nbsp;is")
+    .replace("w", "&#119;"),
+    "soft hyphens as entities": PLAIN.replace("information", "in&shy;for&#xAD;mation"),
     "cut at a line's end": PLAIN.replace("information", "infor-\nmation"),
     "cut in an indented text": PLAIN.replace("information", "infor- \r\n   mation"),
 }
@@ -50,6 +54,7 @@ def test_the_evidence_stands_in_the_text_itself(model, text):
         "\u00ad\u200b",
         "x\u0304 is the mean",  # no letter has this accent
         "\U0001f469\u200d\U0001f4bb",  # one sign of two, joined
+        "Write &lt;b&gt; for bold letters; AT&T; R&D; &#xyz;",  # &lt;b&gt; must not become a tag
     ],
 )
 def test_what_is_plain_stays(text):
@@ -129,3 +134,12 @@ def test_every_stretch_is_found_again(text):
         assert 0 <= start < end <= len(text)
         if ":" not in text:  # a list is read in other words
             assert plain(text[start:end]).text.strip() == written.text[slice(*span)]
+
+
+def test_the_sign_of_an_amount_may_be_written_as_html_spells_it(model):
+    claim = "The ticket costs $40."
+    page = "<p>Open daily.</p>\n<p>The ticket costs &#36;40, if x &lt; 5.</p>"
+    seen = page.replace("&#36;", "$").replace("&lt;", "<")
+    assert model.score_passages([[page]], [claim]) == model.score_passages([[seen]], [claim])
+    [found] = model.evidence([page], [claim])
+    assert page[found.start : found.end] == "The ticket costs &#36;40, if x &lt; 5."

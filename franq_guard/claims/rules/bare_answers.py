@@ -20,6 +20,7 @@ _ECHO = rf"(?:{_YES_NO}[,;:]? )?{_SUBJECT} (?:{_AUXILIARY})(?: not)?(?: too)?[^\
 _ANSWER = rf"(?:{_YES_NO}|{_ECHO})"
 _MARKS = r"[\"'”)*_]*"
 _YES_OR_NO = re.compile(rf"\W*{_YES_NO}\W*$", re.I)
+_BEGINS = re.compile(rf"\W*{_YES_NO}\b", re.I)
 _BARE = re.compile(rf"\W*{_ANSWER}\W*$", re.I)
 _AT_END = re.compile(rf"(?:^|\n|[.!?…:]{_MARKS}\s+){_MARKS}\W*{_ANSWER}\W*$", re.I)
 _SURE = re.compile(r"\W*(?:yes|yep|yeah|yup|(?P<no>no|nope))\W*$", re.I)
@@ -92,6 +93,11 @@ def asked(sentence: str, question: str) -> str | None:
         return None  # "Yes, it is not."
     same = question.split(maxsplit=1)[0].lower() == verb
     return statement(question, yes=not says_no) if same else None
+
+
+def says_yes_or_no(answer: str) -> bool:
+    """Whether such a sentence begins with "Yes" or the like, and is not just "It does."."""
+    return _BEGINS.match(answer) is not None
 
 
 def _words(text: str) -> list[str]:

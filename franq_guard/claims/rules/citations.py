@@ -21,7 +21,7 @@ from typing import Literal
 
 from franq_guard.basics.text import with_line_feeds
 from franq_guard.basics.words import word_set
-from franq_guard.claims.attribution import NAMED, frames, named_in_frames, numbers_in
+from franq_guard.claims.attribution import NAMED, TOLD, frames, named_in_frames, numbers_in
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
@@ -78,9 +78,19 @@ _SAYS_WHERE = (
     r"(?:(?:see|source|sources|from|via|link|links|more|details|siehe|quelle)\b(?: also)?"
     r"(?: (?:info|information|details))?(?: (?:at|on|here|under))?[:,]?\s+)"
 )
+_URLS = rf"(?>{_URL}>?(?:(?:, and|,| and) {_URL}>?){{0,20}})"
+_SAYS_SO = rf"(?i:according to|(?:as|so) {TOLD} (?:in|at|on|by)|as per)"
+_FRAMED = (
+    rf"(?:(?<=[.!?] )|^)(?:{_SAYS_SO}|[Bb]ased on) {_URLS},?\s+"
+    rf"|,\s(?:{_SAYS_SO}|per|based on) {_URLS}(?:,(?!\s(?:and|but|or|so|who|which)\b))?"
+    rf"|\s{_SAYS_SO} {_URLS}"
+)
+"""An address with the words that call it the source, and the commas: ", according to https://..."."""
 _ADDRESS = re.compile(
-    rf"[(\[](?i:{_SAYS_WHERE}){_URL}>?[)\]]"
-    rf"|(?:(?:,|(?<!\s))\s*\b(?:[Ss]ee|[Ss]iehe)(?: also)?:?\s+)?\(?{_URL}[>)]?|(?<=\])\([^()\s]*\)"
+    rf"[(\[](?i:{_SAYS_WHERE}|{_SAYS_SO} ){_URLS}[)\]]|{_FRAMED}"
+    r"|(?:(?:,|(?<!\s))\s*\b[Ss](?:ee|iehe)(?: also)?:?\s+|,\s*sources?:?\s+)?"
+    rf"\(?{_URL}[>)]?|(?<=\])\([^()\s]*\)",
+    re.MULTILINE,
 )
 _PRIVATE = re.compile(r"\ue200[^\ue201\n]{1,400}\ue201")
 """What ChatGPT writes for a link to a source, between two characters that nothing shows."""
@@ -237,13 +247,14 @@ class Stated:
 
 
 def _is_told(text: str, address: re.Match[str]) -> bool:
-    """Whether the sentence is about the address: "made by www.a.org", "The page is www.a.org."."""
+    """Whether the sentence is about the address: "Go to www.a.org and", "The page is www.a."."""
     near = max(0, address.start() - 40)
     before = _BEFORE_ADDRESS.search(text, near, address.start())
     if before is None or _REPORTED.search(text, near, address.start()):
         return False
     low = before[1].lower()
-    return low == "by" or (low in _NEEDS_MORE and _ENDS.match(text, address.end()) is not None)
+    ends = _ENDS.match(text, address.end()) is not None
+    return low in w.PREPOSITIONS | w.DETERMINERS or (low in _NEEDS_MORE and ends)
 
 
 def _blanked(text: str, taken: Sequence[Span]) -> str:

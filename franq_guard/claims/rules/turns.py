@@ -40,6 +40,12 @@ _THAT = re.compile(
     r"|^my \w+ is that\s+|^as an? [\w ]{1,40},? i (?:\w+ )?(?:confirm|say|state|report) that\s+",
     re.I,
 )
+_SAYING = re.compile(
+    r"^\W*(?:let's|let me|let us|i will|i'll|i'm going to) (?:\w+ ){0,4}?(?:say|add|note|clarify"
+    r"|mention|confirm|repeat|stress|emphasi[sz]e|point out|(?:tell|remind) you)(?:ing)? that\s+",
+    re.I,
+)
+_DASH = re.compile(r"(?<!\s)\s+[–—]\s+")
 _REGRET = re.compile(
     r"^\W*(?:i'm|i am) (?:(?:very|so|truly) )?"
     r"(?:afraid|sorry to (?:say|report|tell you|inform you))(?: that\b)?\s+"
@@ -79,7 +85,7 @@ _TURNS = {
     "refusal": (_TURN, _CAUSE, _COLON, _THAT),
     "hedge": (_TURN, _CAUSE, _COLON, _THAT),
     "greeting": (_TURN, _CAUSE, _COLON, _COMMA),
-    "lead-in": (_COLON, _COMMA),
+    "lead-in": (_COLON, _COMMA, _DASH, _SAYING),
     "opinion": (_TURN, _CAUSE),
     "instruction": (_CAUSE, _COLON, _THAT),
     "citation": (_COLON,),
@@ -121,7 +127,7 @@ def turn(sentence: str, why: str) -> Turn | None:
         return Turn(0, regret.end()) if _states(said, of_us=True) else None
     kinds = _TURNS.get(why, ())
     found = {
-        (0 if kind is _THAT else m.start(), m.end())
+        (0 if kind in (_THAT, _SAYING) else m.start(), m.end())
         for kind in kinds
         for m in kind.finditer(sentence)
     }

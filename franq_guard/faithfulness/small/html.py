@@ -38,7 +38,7 @@ _TAG: Final = re.compile(
     re.I,
 )
 _INLINE: Final = re.compile(
-    r"</?(?:a|b|i|u|em|strong|span|small|mark|font|abbr|cite|code|img)(?:\s[^<>]*)?/?>|&nbsp;", re.I
+    r"</?(?:a|b|i|u|em|strong|span|small|mark|font|abbr|cite|code|img)(?:\s[^<>]*)?/?>", re.I
 )
 _BLANK: Final = re.compile(r"\S")
 _BREAK: Final = re.compile(r"[\n\r|]")

@@ -1,7 +1,8 @@
 r"""Reads what PDFs, pages and editors leave in a text, so that its words are those that one sees.
 
 Who compares words takes a ligature ("e\ufb03cient"), soft hyphens ("in\u00adfor\u00admation"), an
-accent by itself ("cafe\u0301") and a word cut at the end of a line ("infor-\nmation") for others.
+accent by itself ("cafe\u0301"), a sign that HTML spells ("&#36;40") and a word cut at the end of a
+line ("infor-\nmation") for others.
 And who takes a line for a sentence reads halves of one where lines are broken to fit a page.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from html import unescape
 from typing import Final
 from unicodedata import normalize
 
@@ -19,10 +21,13 @@ from franq_guard.records import Span
 
 __all__ = ["as_seen", "plain"]
 
+_UNSEEN: Final = "\u00ad\u200b\u200c\u2060\ufeff"  # soft hyphen, zero width, byte order mark
 _ODD: Final = re.compile(
     r"(?P<cut>(?<=[^\W\d_A-Z])-[^\S\n]*+\n[^\S\n]*+(?=[a-zß-ÿ])(?!(?:and|or|to)\b)"
     "|\u00ad[^\\S\n]*+\n[^\\S\n]*+(?=\\w))"
-    "|(?P<unseen>[\u00ad\u200b\u200c\u2060\ufeff]+)"  # soft hyphen, zero width, byte order mark
+    f"|(?P<unseen>[{_UNSEEN}]+)"
+    r"|(?P<entity>&(?!(?i:lt|gt|#60|#62|#x3c|#x3e);)"  # "&lt;b&gt;" is a tag that is shown
+    r"(?:#\d{1,6}|#[xX][\da-fA-F]{1,5}|[A-Za-z][A-Za-z\d]{1,30});|(?<=[\s\d])&[lg]t;(?=[\s\d=]))"
     "|(?P<ligature>[\ufb00-\ufb06])"
     "|(?P<accent>\\w[\u0300-\u036f]{1,9})"
     r"|(?P<break>(?<=[\w,;)\]%\"'’]) ?\r?\n(?=[^\W_]))"
@@ -64,6 +69,9 @@ def _changes(text: str) -> Iterator[tuple[Span, str]]:
         elif match["accent"]:
             if (whole := normalize("NFC", odd)) != odd:
                 yield match.span(), whole
+        elif match["entity"]:
+            if (sign := unescape(odd)) != odd:
+                yield match.span(), " " if sign.isspace() else sign.strip(_UNSEEN)
         elif match["break"]:
             if _broken(text, *match.span()):
                 yield match.span(), " "
