@@ -524,10 +524,10 @@ def test_loading_is_not_on_the_deadline_and_fails_once_a_batch():
     from time import sleep
 
     def slow():
-        sleep(1.1)
+        sleep(0.3)
         return FakeLanguageModel()
 
-    guard = guard_of(language_model=slow, deadline=1.0)
+    guard = guard_of(language_model=slow, deadline=0.25)
     assert guard.check(QUESTION, PASSAGES, "Rome is big.").status == "ok"
     tried = []
 
