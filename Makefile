@@ -1,11 +1,14 @@
-# Everything runs in .venv, which the first target sets up from a package index alone.
+# Everything runs in .venv, which is set up from a package index alone.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO_READY := .venv/.ready-for-the-demo
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-portable test-slow test-random test-llamacpp test-litellm test-ray test-evaluators \
+help:                     ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
+
+.PHONY: help demo test test-portable test-slow test-random test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
 	check recalibrate calibrator small-model small-model-blend own-answers own-scores bench bench-service \
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
@@ -190,7 +193,7 @@ small-model-blend: $(READY) own-answers  ## fit only the shipped model's blend a
 own-answers: $(READY)     ## the bundled model's answers that were read, into build/ (an hour; resumes)
 	$(BIN)/python -m franq_bench.calibrator.own_long --data $(DATA) answer --out $(OWN)
 
-own-scores: $(READY) own-answers  ## measure their claims again (needed when scores or claims move)
+own-scores: $(READY) own-answers  ## measure these answers' claims again (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator.own_long --data $(DATA) score --answers $(OWN) \
 		--labels benchmarks/results/own-long/labels.jsonl --out benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.long.by_reading benchmarks/results/own-long
@@ -241,7 +244,7 @@ RETRIEVALS := original shuffled corrupted
 bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 minutes)
 	$(SHORT) --train 7 --test 8 --out $(OUT)/small
 
-bench-tables: bench-short bench-retrievals bench-long  ## those under benchmarks/results (hours)
+bench-tables: bench-short bench-retrievals bench-long  ## the tables under benchmarks/results: the three below (hours)
 
 bench-short: $(READY)     ## short form, from DATA (resumes; nearly four hours on 2 cores)
 	$(SHORT) --train $(TRAIN) --test $(TEST) $(KNOWN:%=--known %) --runtime --out $(OUT)/short
@@ -257,6 +260,6 @@ bench-long: $(READY)      ## claims of given and of own answers, from DATA (resu
 	$(CLAIMS) --data $(DATA)/claims_refchecker_nq.jsonl.gz --held-out --out $(OUT)/claims-refchecker-nq
 	$(BENCH) long-form $(QA) --prompts 150 --dtype auto --out $(OUT)/long-form
 
-clean:
+clean:                    ## remove the environments and all that was built or cached
 	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

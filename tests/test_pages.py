@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import typer
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -17,6 +18,9 @@ PAGES += sorted((ROOT / "franq_guard").rglob("*.md"))
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 IMPORT = re.compile(r"^\s*from ((?:franq_guard|langchain_franq|llama_index_franq)\S*) import (.+)$")
 ROOM = re.compile(r"`(\w+)/`")
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+COMMAND = re.compile(r"`(?:\.venv/bin/)?((?:franq|make|pytest|python) [^`]+)`")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -39,6 +43,44 @@ def test_code_imports_what_is_there(page):
             module = import_module(found[1])
             for name in found[2].split(","):
                 assert hasattr(module, name.strip()), f"{found[1]} has no {name.strip()}"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name != "CHANGELOG.md"],  # which also names what is gone
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_commands_in_the_text_name_what_is_there(page):
+    """Targets, scripts, modules, commands and options; tests/docs/test_code.py reads the blocks."""
+    for command in COMMAND.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        program, *words = command.split()
+        if program == "make":
+            targets = (word for word in words if "=" not in word)
+            assert all(re.search(rf"^{word}:", MAKEFILE, re.MULTILINE) for word in targets), command
+        elif program == "franq":
+            assert {word for word in words if word.startswith("--")} <= options(words), command
+        elif words[0] == "-m":
+            assert module_is_there(words[1], page.parent), command
+        else:
+            assert all((ROOT / word).exists() for word in words if word.endswith(".py")), command
+
+
+def options(words):
+    """The options of the command of ``franq`` that the words begin with."""
+    from franq_guard.cli.app import app
+
+    command = typer.main.get_command(app)
+    while words and hasattr(command, "commands"):
+        _, command, words = command.resolve_command(typer.Context(command), words)
+    return {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+
+
+def module_is_there(name, folder):
+    """Whether ``python -m name`` finds it from the repository's root or the page's folder."""
+    path = name.replace(".", "/")
+    places = (ROOT, ROOT / "benchmarks", folder)
+    files = (place / file for place in places for file in (f"{path}.py", f"{path}/__main__.py"))
+    return any(file.exists() for file in files)
 
 
 def test_the_front_page_and_the_page_of_the_rooms_name_every_room():
@@ -89,8 +131,6 @@ def test_the_benchmarks_page_names_every_folder():
 
 
 def test_the_changelog_names_every_command():
-    import typer
-
     from franq_guard.cli.app import app
 
     line = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("**Command line**: ")[1]

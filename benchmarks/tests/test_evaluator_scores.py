@@ -1,10 +1,13 @@
 """The comparison with other frameworks' metrics: its file of scores, its table, and the page."""
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
 import pytest
+
+from franq_guard.faithfulness.small.storage import FOLDER, MANIFEST
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,3 +67,9 @@ def test_the_page_has_the_stored_figures(module):
     assert known
     assert module.table(known) in page
     assert {s.model.split()[-1] for s in known} <= {word.strip("`,.;()") for word in page.split()}
+
+
+def test_franqs_figures_are_of_the_shipped_small_model(module):
+    shipped = json.loads((FOLDER / MANIFEST).read_text("utf-8"))["sha256"]
+    (franq,) = (one for one in module.stored() if one.metric == "franq")
+    assert franq.model == f"small model {shipped[:8]}"

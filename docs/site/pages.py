@@ -49,8 +49,7 @@ def main(out: Path) -> None:
         for file, copy in linked.items():
             if not copy.endswith(".md"):
                 _write(pages / copy, (ROOT / file).read_text("utf-8"))
-    for folder in ("assets",):
-        shutil.copytree(SITE / folder, pages / folder)
+    shutil.copytree(SITE / "assets", pages / "assets")
     shutil.copy(SITE / "zensical.toml", out / "zensical.toml")
 
 

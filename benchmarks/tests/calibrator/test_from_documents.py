@@ -22,6 +22,7 @@ from franq_bench.data.folds import Folds
 from franq_bench.data.read_claims import labels
 from franq_bench.tables.scores import Scores
 from franq_guard import Guard
+from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.labels import labelled
 from franq_guard.datasets.labelled import SignalStore
 from franq_guard.records import Passage
@@ -179,3 +180,12 @@ def test_without_scores_the_data_are_asked_for(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["--out", str(tmp_path)])
     assert "give --data" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", ["from-documents", "own-long"])
+def test_the_reports_are_of_the_shipped_calibrator(folder):
+    """It is refitted without them; their row of evidence alone moves with it."""
+    found = next(c.fingerprint for c in shipped() if c.writer is None and c.form == "long")
+    network = found["faithfulness"].partition("/")[0]
+    report = (from_documents._RESULTS / folder / "REPORT.md").read_text()
+    assert f"| shipped calibrator of {found['date']}, {found['claims']}, {network}/" in report
