@@ -1,5 +1,6 @@
 """A word of the claim whose opposite stands in its place."""
 
+import re
 from importlib.resources import files
 from itertools import combinations
 
@@ -78,12 +79,22 @@ def test_no_word_of_the_list_excludes_itself():
     """A word on two sides of its line, or with the stem of another side's word, would."""
     text = files("franq_guard.faithfulness.small.differences").joinpath("opposites.txt")
     for line in text.read_text("utf-8").splitlines():
-        sides = [side.split() for side in line.split("/")]
+        sides = [side.split() for side in re.split("[/>]", line)]
         assert len(sides) > 1
         for word in (word for side in sides for word in side):
             assert not opposed(f"The {word} case.", f"The {word} case.")
         for one, two in combinations(sides, 2):
             assert opposed(f"The {one[0]} case.", f"The {two[0]} case."), (one[0], two[0])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("all", "some"), ("every", "most"), ("everyone", "several")]
+)
+def test_some_excludes_all_but_all_does_not_exclude_some(one, other):
+    here, there = f"It helps {one} on the course.", f"It helps {other} on the course."
+    assert opposed(here, there)
+    assert not opposed(there, here)
+    assert not opposed(f"It helps not {one} on the course.", there)
 
 
 def test_it_counts_as_a_negation_of_the_nearest_sentence():

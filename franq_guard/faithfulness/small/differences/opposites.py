@@ -17,7 +17,8 @@ from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.words import NEGATIONS, stem
 
 _GROUPS: Final = files(__package__).joinpath("opposites.txt").read_text("utf-8")
-"""One group a line: a word excludes those between the other strokes."""
+"""One group a line: a word excludes those between the other strokes, of "all > some" only the first
+the second: a text that says "some" does not say "all"."""
 _PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "non")
 _SHORTEST: Final = 4
 """A word with a prefix negates the rest of it if that has so many letters: valid, invalid."""
@@ -42,8 +43,8 @@ def _stem(word: str) -> str:
 def _known() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for line in _GROUPS.splitlines():
-        sides = [{_stem(word) for word in side.split()} for side in line.split("/")]
-        for one, other in permutations(sides, 2):
+        sides = [{_stem(word) for word in side.split()} for side in re.split("[/>]", line)]
+        for one, other in [sides] if ">" in line else permutations(sides, 2):
             for word in one:
                 found.setdefault(word, set()).update(other - one)
     return {word: frozenset(others) for word, others in found.items()}
