@@ -62,7 +62,7 @@ def test_a_table_for_each_answer(run, fakes):
 def test_a_setting_that_cannot_work_is_said(run):
     result = run("--policy", "erase")
     assert result.exit_code == 2
-    assert "'annotate', 'filter', 'block'" in result.stderr
+    assert "annotate, filter or block" in result.stderr
 
 
 def test_without_the_local_parts_it_says_what_to_install(run, monkeypatch):
