@@ -33,7 +33,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _TICK = 0.05
-"""How often, in seconds, it is looked what can be sent while nothing comes."""
+"""Seconds between two looks for something to send, while nothing comes."""
 _SILENCE = 15.0
 """Seconds without text after which a comment is sent: between client and proxy there may be others
 that take a silent connection for a dead one, often after a minute."""

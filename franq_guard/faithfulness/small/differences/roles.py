@@ -17,10 +17,10 @@ from franq_guard.faithfulness.small.differences.opposites import opposite_key
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem
 
 _LINES: Final = files(__package__).joinpath("roles.txt").read_text("utf-8").splitlines()
-"""A relation each: the words that have its first side before them, after "|" its second; ">to": the
-other side follows "to"."""
+"""A relation each: "buy" has its first side before it and its second behind it, words after "|" the
+other way round. Of "sell>to" the side behind follows "to"."""
 _VERB: Final = re.compile(r"[a-z]{3,}ed")
-"""Any other verb is a relation of names, unless both do the same."""
+"""Any other verb counts between two names, but for those that both do to each other."""
 _MUTUAL: Final = word_set(
     "married remarried divorced joined faced debated resembled matched equalled equaled bordered "
     "adjoined touched intersected crossed overlapped accompanied contacted kissed hugged embraced "
@@ -43,7 +43,7 @@ _PREPOSITIONS: Final = word_set(
     "in on at for from with to into by over under about during through until against between among "
     "without within near via after"
 )
-_TWISTS: Final = NEGATIONS | word_set("n't 't ’t only unless until")
+_TWISTS: Final = NEGATIONS | word_set("'t ’t only unless until")
 _POSSESSIVE: Final = ("'s", "’s", "'", "’")
 _REACH: Final = 6
 """At most so many words are between a verb and "by", or another preposition of its own."""
@@ -95,13 +95,12 @@ def turned_round(claim: str, sentence: str, context: str) -> bool:
         sentence: the one of the context nearest to it.
         context: what may say elsewhere that it is so in both ways.
     """
-    if _twists(claim) or _twists(sentence):
-        return False
-    return any(
+    turned = any(
         _crossed(own, other) and not any(_agree(own, one) for one in roles(context))
         for own in roles(claim)
         for other in roles(sentence)
     )
+    return turned and not (_twists(claim) or _twists(sentence))
 
 
 def _twists(text: str) -> bool:
