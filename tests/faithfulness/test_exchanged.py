@@ -1,4 +1,4 @@
-"""Words of a claim in each other's places, and numbers that a claim derives."""
+"""Words of a claim in each other's places, beside other words, and numbers that a claim derives."""
 
 import pytest
 from hypothesis import given
@@ -22,17 +22,17 @@ def values(claim, sentence):
     [
         (
             "Label doors with words instead of pictures.",
-            "Label doors with pictures instead of words.",
+            "Label all the doors with pictures instead of words.",
             True,
         ),
         (
             "Adults pay 6 euros and children 12 euros.",
-            "Adults pay 12 euros and children 6 euros.",
+            "Adults pay 12 euros each and children 6 euros.",
             True,
         ),
         (
             "The fair moved from Wednesday to Monday.",
-            "The fair moved from Monday to Wednesday.",
+            "The fair was moved from Monday to Wednesday.",
             False,  # side by side: it may be a list in another order
         ),
         (

@@ -78,6 +78,6 @@ def test_relations_are_told_apart_by_their_first_words():
 
 
 def test_it_counts_as_words_exchanged():
-    sentence = "Acme bought Bolt in 2015."
+    sentence = "Acme, a bank, bought Bolt in 2015."
     assert replaced("Bolt bought Acme in 2015.", [sentence], sentence).words_exchanged == 2
     assert replaced("Acme bought Bolt in 2015.", [sentence], sentence).words_exchanged == 0

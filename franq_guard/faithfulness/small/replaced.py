@@ -26,6 +26,7 @@ from franq_guard.faithfulness.small.differences.gaps import SOME, Gap
 from franq_guard.faithfulness.small.differences.opposites import opposed, opposite_key
 from franq_guard.faithfulness.small.differences.roles import turned_round
 from franq_guard.faithfulness.small.differences.subjects import other_subject
+from franq_guard.faithfulness.small.differences.swapped import swapped
 from franq_guard.faithfulness.small.tokens import (
     Known,
     Measures,
@@ -44,7 +45,7 @@ class Replaced(NamedTuple):
 
     Each value is 0 if nothing was found, else the share of the claim's other content words that the
     sentence contains; twice that where a number, opposite or negation is all that differs, or two
-    words changed places, three times where a name is.
+    words changed places, three times where a name is, or only two parts did.
     """
 
     number_replaced: float = 0.0
@@ -56,7 +57,7 @@ class Replaced(NamedTuple):
     number_unknown: float = 0.0
     """A number of the claim, or it with its unit, is nowhere in the context."""
     words_exchanged: float = 0.0
-    """Two words of the claim, or both sides of a relation, stand in each other's places there."""
+    """Two words or parts of the claim, or the sides of a relation, are in each other's places."""
 
 
 REPLACED: Final = Replaced._fields
@@ -65,6 +66,9 @@ _NEARLY_ALL: Final = 0.8
 _NAME_ALONE: Final = 3
 """A name that alone differs is in 175 unsupported natural claims and 5 supported ones, one beside
 other words in 180 and 69: the logarithm of the odds is more than three times as large."""
+_PARTS_ALONE: Final = 3
+"""Parts in each other's places are all that differs in 152 unsupported labelled pairs and one
+supported one (`swapped`)."""
 _EXCEPTING: Final = re.compile(r"\b(?:only|unless|except|otherwise)\b", re.IGNORECASE)
 """Words that turn a negation round: "only if" is "not unless"."""
 _LIMITING: Final = frozenset(
@@ -98,7 +102,7 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> Replaced:
         best.opposed or best.negated,
         bool(best.here.numbers.keys() - everywhere.measures.keys())
         or (other_unit > 0 and _other_unit(best.here.measures, everywhere.measures)),
-        2 if best.exchanged or turned_round(*best.texts, context) else 0,
+        best.in_other_places(context),
     )
     return Replaced(*(best.share * sign for sign in signs))
 
@@ -269,6 +273,11 @@ class _Pair:
             for here in mine[number]
             for there in theirs[number]
         )
+
+    def in_other_places(self, context: str) -> int:
+        if swapped(*self.texts):
+            return _PARTS_ALONE
+        return 2 if self.exchanged or turned_round(*self.texts, context) else 0
 
     @property
     def exchanged(self) -> bool:

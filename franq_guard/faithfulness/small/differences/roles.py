@@ -39,6 +39,7 @@ _ENDS: Final = word_set(
     "after although though as since than"
 )
 """Where a side ends at the latest."""
+_RELATIVE: Final = word_set("who which that")
 _PREPOSITIONS: Final = word_set(
     "in on at for from with to into by over under about during through until against between among "
     "without within near via after"
@@ -183,7 +184,9 @@ def _find(pieces: Words, at: int, word: str) -> int | None:
 
 
 def _before(pieces: Words, end: int) -> Words:
-    """The words before a place, without what a preposition joins to them."""
+    """The words before a place, or before its "who", without what a preposition joins to them."""
+    if end and pieces[end - 1] in _RELATIVE:
+        end -= 2 if pieces[end - 2] == "," else 1
     start = end
     while start and pieces[start - 1].lower() not in _ENDS:
         start -= 1
