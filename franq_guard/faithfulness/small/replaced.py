@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.differences.crossed import crosses
 from franq_guard.faithfulness.small.differences.derived import (
     computed,
     differences,
@@ -49,7 +50,7 @@ class Replaced(NamedTuple):
     """
 
     number_replaced: float = 0.0
-    """Where the claim has a number or its unit, the sentence has another one."""
+    """The sentence has another number or unit where the claim's stands, or it of another thing."""
     name_replaced: float = 0.0
     """The same for a name."""
     negation_added: float = 0.0
@@ -187,6 +188,8 @@ class _Pair:
         return sum(found) / len(found) if found else 0.0
 
     def other_number(self, everywhere: Known) -> int:
+        if self.share >= _NEARLY_ALL and crosses(self.here.words, self.texts[1]):
+            return 2
         own, other = self.here.numbers, self.there.numbers
         numbers = own - other, other - own
         found = [gap for gap in self.gaps if gap.other_number(*numbers, self.there.words)]
