@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Set
-from itertools import permutations
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from franq_guard.faithfulness.small.tokens import Token, Tokens, tokens
@@ -16,6 +17,8 @@ _BETWEEN: Final = re.compile(
     r"[;()]|[,:](?!\d)|\s[–—-]\s|\b(?:and|but|while|whereas|or|against|than)\b"
 )
 """What stands between the parts of a sentence."""
+_MOST: Final = 150
+"""Words; what has more is no sentence."""
 _YEAR: Final = 4
 """Digits."""
 
@@ -26,10 +29,7 @@ class _Fact(NamedTuple):
     token: Token
     before: Tokens
     behind: Tokens
-
-    @property
-    def part(self) -> frozenset[str]:
-        return frozenset(token.text for token in (*self.before, *self.behind))
+    part: frozenset[str]
 
 
 def crosses(claim: Set[str], sentence: str) -> bool:
@@ -46,25 +46,29 @@ def crosses(claim: Set[str], sentence: str) -> bool:
         claim: its content words.
         sentence: the one of the context nearest to it.
     """
+    facts = _facts(sentence)
     return any(
-        one.token.text in claim
-        and other.token.text not in claim
-        and _of_one_kind(one.token, other.token)
-        and any(_exchange(one, other, claim))
-        for one, other in permutations(_facts(sentence), 2)
+        _of_one_kind(one.token, other.token) and any(_exchange(one, other, claim))
+        for one in facts
+        if one.token.text in claim
+        for other in facts
+        if other.token.text not in claim
     )
 
 
-def _facts(sentence: str) -> list[_Fact]:
+@lru_cache(maxsize=256)
+def _facts(sentence: str) -> tuple[_Fact, ...]:
     """Its numbers and names that stand in one of its parts alone."""
     parts = [_telling(text) for text in _BETWEEN.split(sentence)]
-    return [
-        _Fact(token, part[:at][::-1], part[at + 1 :])
+    if sum(map(len, parts)) > _MOST:
+        return ()
+    homes = Counter(word for part in parts for word in {token.text for token in part})
+    return tuple(
+        _Fact(token, part[:at][::-1], part[at + 1 :], frozenset(t.text for t in part))
         for part in parts
         for at, token in enumerate(part)
-        if token.kind != "word"
-        and not any(token.text == word.text for p in parts if p is not part for word in p)
-    ]
+        if token.kind != "word" and homes[token.text] == 1
+    )
 
 
 def _telling(text: str) -> Tokens:

@@ -88,7 +88,7 @@ _FORMS: Final = _known()
 def turned_round(claim: str, sentence: str, context: str) -> bool:
     """Whether the sentence has a relation of the claim with its two sides in each other's places.
 
-    Of labelled pairs (training and fitting folds) in which no two words are exchanged, so do 63
+    Of labelled pairs (training and fitting folds) in which no two words are exchanged, so do 64
     unsupported ones and 2 supported ones.
 
     Args:

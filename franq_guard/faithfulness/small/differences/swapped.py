@@ -8,7 +8,6 @@ they stand, and at single ones.)
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Final, NamedTuple
@@ -75,10 +74,12 @@ def _word(found: re.Match[str], text: str) -> _Word:
 
 def _found(claim: Sequence[_Word], sentence: Sequence[_Word]) -> Iterator[_Parts]:
     own, other = [word.text for word in claim], [word.text for word in sentence]
-    counts = Counter(own)
+    if not set(own) <= set(other):
+        return
+    ordered = sorted(own)
     for at in range(len(other) - len(own) + 1):
         stretch = other[at : at + len(own)]
-        if stretch != own and Counter(stretch) == counts:
+        if stretch != own and sorted(stretch) == ordered:
             yield from _read(claim, own, stretch)
 
 
