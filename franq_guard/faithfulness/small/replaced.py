@@ -188,7 +188,7 @@ class _Pair:
         return sum(found) / len(found) if found else 0.0
 
     def other_number(self, everywhere: Known) -> int:
-        if self.share >= _NEARLY_ALL and crosses(self.here.words, self.texts[1]):
+        if self.share >= _NEARLY_ALL and crosses(*self.texts):
             return 2
         own, other = self.here.numbers, self.there.numbers
         numbers = own - other, other - own

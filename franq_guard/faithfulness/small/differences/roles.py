@@ -101,10 +101,10 @@ def turned_round(claim: str, sentence: str, context: str) -> bool:
         for own in roles(claim)
         for other in roles(sentence)
     )
-    return turned and not (_twists(claim) or _twists(sentence))
+    return turned and not (twists(claim) or twists(sentence))
 
 
-def _twists(text: str) -> bool:
+def twists(text: str) -> bool:
     """Whether a text negates or has "only": "not before May" is "only after May"."""
     return not _TWISTS.isdisjoint(_PIECE.findall(text.lower()))
 
