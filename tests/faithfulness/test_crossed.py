@@ -1,4 +1,4 @@
-"""A claim that gives a thing the number that its sentence gives another."""
+"""A claim that says of a thing what its sentence says of another."""
 
 import pytest
 
@@ -24,9 +24,12 @@ PRICES = "Adults pay 12 euros (students 9 euros), children 6 euros."
         ("In 2014 he moved to Bonn.", MOVES),
         ("Children pay 9 euros.", PRICES),
         ("Adults pay 6 euros.", PRICES),
+        ("Ben was born in Oslo.", "Ann was born in Oslo and Ben was born in Rome."),
+        ("Ann was born in Rome.", "Ann was born in Oslo, while her brother Ben was born in Rome."),
+        ("The film was shot by Bo Ray.", "The film was shot by Ann Lee and cut by Bo Ray."),
     ],
 )
-def test_a_number_of_another_thing_is_a_number_replaced(claim, sentence):
+def test_what_is_said_of_another_thing_is_a_fact_replaced(claim, sentence):
     assert crosses(claim, sentence)
     assert replaced(claim, [sentence], sentence).number_replaced == 2  # all words are there
 
@@ -43,6 +46,8 @@ def test_a_number_of_another_thing_is_a_number_replaced(claim, sentence):
         ("Students pay 9 euros.", PRICES),
         # The second part is told of the subject of the first.
         ("Adults pay 9 euros in summer.", "Adults pay 12 euros in winter and 9 euros in summer."),
+        ("Ben was born in Rome.", "Ann was born in Oslo and Ben was born in Rome."),
+        ("Ann met Ben in Rome.", "Ann, a nurse in Oslo, met Ben, a cook, in Rome."),
         # One price of two things.
         ("Adults pay 12 euros.", "Adults and students pay 12 euros, children 6 euros."),
         ("Students pay 12 euros.", "Adults and students pay 12 euros, children 6 euros."),
