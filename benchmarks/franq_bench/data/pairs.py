@@ -46,6 +46,7 @@ SOURCES: Final[Mapping[str, tuple[str, float, int]]] = {
     "written-facts": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "written-science": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "written-talk": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-claimed": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "answers-facts": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "answers-health": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "answers-news": ("own writing; CC BY-SA 4.0", 1.0, 9000),

@@ -63,6 +63,7 @@ def test_another_file_is_refused(tmp_path, capsys, text):
     [
         ("everyday", 54, {"stated": 217, "wrong fact": 41, "added": 24}),
         ("assistant", 50, {"stated": 226, "wrong fact": 42, "added": 30}),
+        ("claimed", 31, {"stated": 136, "contradicted": 101, "left open": 73}),
     ],
 )
 def test_answers_have_claims_of_each_kind(file, answers, kinds):
@@ -80,6 +81,7 @@ def test_answers_have_claims_of_each_kind(file, answers, kinds):
     [
         ("everyday", 30, 45),  # 28 of 217, 47 of 65
         ("assistant", 69, 50),  # 66 of 226, 53 of 72
+        ("claimed", 33, 48),  # 29 of 136, 53 of 174
     ],
 )
 def test_answers_are_judged_no_worse_than_they_were(file, most, least):
