@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard.faithfulness.small.differences.roles import _LINES, turned_round
+from franq_guard.faithfulness.small.differences.roles import _LINES, roles, turned_round
 from franq_guard.faithfulness.small.replaced import replaced
 
 TURNED = [
@@ -81,3 +81,12 @@ def test_it_counts_as_words_exchanged():
     sentence = "Acme, a bank, bought Bolt in 2015."
     assert replaced("Bolt bought Acme in 2015.", [sentence], sentence).words_exchanged == 2
     assert replaced("Acme bought Bolt in 2015.", [sentence], sentence).words_exchanged == 0
+
+
+@pytest.mark.parametrize("text", ["that sold Acme,", "who", "who sold", ", who sold Acme,"])
+def test_a_text_that_begins_with_its_relative_pronoun_has_no_first_side(text):
+    assert roles(text) == ()
+
+
+def test_the_side_before_who_counts():
+    assert turned_round("Ben taught Ann.", "Ann, who taught Ben, won.", "Ann, who taught Ben, won.")

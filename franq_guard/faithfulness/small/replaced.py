@@ -50,7 +50,7 @@ class Replaced(NamedTuple):
     """
 
     number_replaced: float = 0.0
-    """The sentence has another number or unit where the claim's stands, or it of another thing."""
+    """A number or its unit is another one there, or a fact is said of another thing (`crossed`)."""
     name_replaced: float = 0.0
     """The same for a name."""
     negation_added: float = 0.0

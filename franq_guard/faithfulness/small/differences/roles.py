@@ -186,7 +186,7 @@ def _find(pieces: Words, at: int, word: str) -> int | None:
 def _before(pieces: Words, end: int) -> Words:
     """The words before a place, or before its "who", without what a preposition joins to them."""
     if end and pieces[end - 1] in _RELATIVE:
-        end -= 2 if pieces[end - 2] == "," else 1
+        end -= 2 if list(pieces[max(0, end - 2) : end - 1]) == [","] else 1
     start = end
     while start and pieces[start - 1].lower() not in _ENDS:
         start -= 1

@@ -109,7 +109,7 @@ def _lists(parts: _Parts) -> bool:
 
 
 def _moves_adjuncts(parts: _Parts) -> bool:
-    """Whether they are where and when, at both ends: "On Monday they met in Rome."""
+    """Whether they say when and where, at both ends: "On Monday they met in Rome" is no swap."""
     if parts.after or len(parts.before) > 1:
         return False
     opens = (*parts.before, *parts.first)[0].text
