@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.differences.as_fact import told_as_fact
 from franq_guard.faithfulness.small.differences.crossed import crosses
 from franq_guard.faithfulness.small.differences.derived import (
     computed,
@@ -54,7 +55,8 @@ class Replaced(NamedTuple):
     name_replaced: float = 0.0
     """The same for a name."""
     negation_added: float = 0.0
-    """Only one of the two is negated where they differ, or has the opposite word."""
+    """Only one of the two is negated where they differ, or has the opposite word, or the claim tells
+    as a fact what is only planned, alleged or possible there."""
     number_unknown: float = 0.0
     """A number of the claim, or it with its unit, is nowhere in the context."""
     words_exchanged: float = 0.0
@@ -100,7 +102,7 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> Replaced:
     signs = (
         max(best.other_number(everywhere), other_unit),
         best.other_name(everywhere),
-        best.opposed or best.negated,
+        best.opposed or best.negated or best.told_as_fact,
         bool(best.here.numbers.keys() - everywhere.measures.keys())
         or (other_unit > 0 and _other_unit(best.here.measures, everywhere.measures)),
         best.in_other_places(context),
@@ -276,6 +278,10 @@ class _Pair:
             for here in mine[number]
             for there in theirs[number]
         )
+
+    @property
+    def told_as_fact(self) -> bool:
+        return self.share >= _NEARLY_ALL and told_as_fact(*self.texts)
 
     def in_other_places(self, context: str) -> int:
         if swapped(*self.texts):
