@@ -37,6 +37,8 @@ SIGN = (
 )
 """A sign that only marks a line. One that may say something is none: a cross, a flag, an apple."""
 _SIGN = re.compile(rf"[ \t]*({SIGN})[ \t]+(?=\S)")
+_TITLE_SIGNS = frozenset("📌📍💡🎯🔑🌟💫")
+"""Before a bold line, a sign of its title; a check mark or a diamond begins items of a list."""
 _FIELD = re.compile(r"[ \t]*([^\W\d_])[\w-]*(?: [\w-]+){0,2}:(?: +\S|$)")
 """A line that begins as "word: value", or is "word:"."""
 _FOOTNOTE = re.compile(r"[ \t]*(?:\[\^?\d{1,3}\]:|[¹²³⁰⁴-⁹]{1,3}:?)[ \t]+(?=\S)")
@@ -153,6 +155,8 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
         return Block("footnote", *span, marker=(left, span[0]), after_blank=blank)
     item = _ITEM.match(text, body, end)
     item = _SIGN.match(text, body, end) if item is None else item
+    if item and item.group().lstrip()[0] in _TITLE_SIGNS and _BOLD_HEADING.match(text, item.end(), end):
+        return Block("heading", *trimmed(text, item.end(), end), after_blank=blank)
     if item and not _is_initial(item):
         mark = _TASK.match(text, item.end(), end) or _SIGN.match(text, item.end(), end)
         content = mark.end() if mark else item.end()

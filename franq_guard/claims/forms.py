@@ -50,7 +50,7 @@ class Stretch(NamedTuple):
     kind: Nothing
 
 
-_REASONING = "think|thinking|thought|reasoning|scratchpad"
+_REASONING = "think|thinking|thought|reasoning|scratchpad|seed:think"
 _REASONING_TAGS = frozenset(_REASONING.split("|"))
 _IN_LINE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
 """Code in a line: a tag in it is one that a sentence names."""

@@ -14,6 +14,8 @@ FORMS = {
     "<think>It may be. Or not.\n```x```</think>Rome is big. Paris is old.":
         (["Rome is big.", "Paris is old."], ["reasoning"]),
     "<think>It may be.\n\nOr not.": ([], ["reasoning"]),
+    "<seed:think>It may be. Or not.</seed:think>Rome is big.": (["Rome is big."], ["reasoning"]),
+    "It may be old.</seed:think>\nRome is big.": (["Rome is big."], ["reasoning"]),
     f"Rome is big.\n{CALL}\nParis is old.": (["Rome is big.", "Paris is old."], ["code"]),
     f"<tool_call>{CALL}</tool_call>\nRome is big.": (["Rome is big."], ["code"]),
     f'{{"name": "f", "arguments": {{\n{CALL}\n}}}}\nRome is big.': (["Rome is big."], ["code"]),
@@ -139,6 +141,10 @@ FORMS = {
     "✅ Size: 9 km\n✔️ **Age:** 9 years\n🔹 Rome is big. ✅ It is small.\n- ★ River: one\n👉🏽 Oslo":
         (["Size: 9 km.", "Age: 9 years.", "Rome is big.", "It is small.", "River: one.", "Oslo."],
          []),
+    "📌 **Key facts**\n\n- Rome is big.\n\n🔑️ **In short:**\nBonn is small.\n\n💡 **It is old.**":
+        (["Rome is big.", "Bonn is small.", "It is old."], ["heading", "lead-in"]),
+    "📍 **Town: Rome**\n📍 **River: one**\n\n✅ **Two bridges**":
+        (["Town: Rome.", "River: one.", "Two bridges."], []),
     "❌ Rome is big\n🇩🇪 14 million\n▲ 5 %": (["❌ Rome is big.", "🇩🇪 14 million.", "▲ 5 %."], []),
     "size: 9 km\nage of walls: 9 years\n- river: one\n  bridges: two":
         (["Size: 9 km.", "Age of walls: 9 years.", "River: one.", "Bridges: two."], []),
