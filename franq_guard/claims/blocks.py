@@ -155,7 +155,8 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
         return Block("footnote", *span, marker=(left, span[0]), after_blank=blank)
     item = _ITEM.match(text, body, end)
     item = _SIGN.match(text, body, end) if item is None else item
-    if item and item.group().lstrip()[0] in _TITLE_SIGNS and _BOLD_HEADING.match(text, item.end(), end):
+    is_title = item is not None and item.group().lstrip()[0] in _TITLE_SIGNS
+    if item and is_title and _BOLD_HEADING.match(text, item.end(), end):
         return Block("heading", *trimmed(text, item.end(), end), after_blank=blank)
     if item and not _is_initial(item):
         mark = _TASK.match(text, item.end(), end) or _SIGN.match(text, item.end(), end)

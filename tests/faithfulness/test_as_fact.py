@@ -36,7 +36,7 @@ def test_what_is_planned_alleged_or_possible_is_no_fact(claim, sentence):
         ("The tea may interact with blood thinners.", TEA),
         # What stands before the operator is a fact, and so is what another clause says.
         ("Ann Reed bakes in Harrow.", BAKERY),
-        ("The plant lost its night shift.", "He denied the rumour; the plant lost its night shift."),
+        ("The plant lost its night shift.", "He denied it; the plant lost its night shift."),
         # Denied in both.
         ("He did not sign the letter.", "He refused to sign the letter."),
         # "said" says nothing of the words before it.

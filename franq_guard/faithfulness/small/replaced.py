@@ -55,8 +55,8 @@ class Replaced(NamedTuple):
     name_replaced: float = 0.0
     """The same for a name."""
     negation_added: float = 0.0
-    """Only one of the two is negated where they differ, or has the opposite word, or the claim tells
-    as a fact what is only planned, alleged or possible there."""
+    """Only one of the two is negated where they differ, or has the opposite word, or the claim
+    tells as a fact what is only planned, alleged or possible there."""
     number_unknown: float = 0.0
     """A number of the claim, or it with its unit, is nowhere in the context."""
     words_exchanged: float = 0.0

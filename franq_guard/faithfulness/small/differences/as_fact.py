@@ -12,7 +12,7 @@ from typing import Final
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.differences.roles import twists
-from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem
+from franq_guard.faithfulness.small.words import STOPWORDS, stem
 
 _OPERATORS: Final = word_set(
     # wanted: it has not happened yet
@@ -42,8 +42,8 @@ _OPERATORS: Final = word_set(
 )
 _OWN: Final = _OPERATORS | word_set(
     "according considered forecasts meant set suspicion view opinion if can will would must asks "
-    "promising expectation assumption allegation allegations plausible possible probable fail fails "
-    "failed refuse refuses refused decline declines declined reject rejects rejected"
+    "promising expectation assumption allegation allegations plausible possible probable fail "
+    "fails failed refuse refuses refused decline declines declined reject rejects rejected"
 )
 """Words by which a claim says itself that it tells no fact."""
 _WORD: Final = re.compile(r"[a-z]+(?:['’-][a-z]+)*|\d[\d.,]*|[;:.!?()—–]")
@@ -56,9 +56,9 @@ def told_as_fact(claim: str, sentence: str) -> bool:
     """Whether a word like "plans" governs in the sentence what the claim tells as a fact.
 
     The claim has the content word behind the operator and most of the words behind that, and no
-    operator of its own. Of labelled pairs (training and fitting folds) whose sentence has nearly all
-    of the claim's words 42 unsupported and 33 supported ones of other people's sets are so, 1.8 and
-    .5 percent, 49 and 7 of ours; where it has fewer of them this says nothing.
+    operator of its own. Of labelled pairs (training and fitting folds) whose sentence has nearly
+    all of the claim's words 42 unsupported and 33 supported ones of other people's sets are so, 1.8
+    and .5 percent, 49 and 7 of ours; where it has fewer of them this says nothing.
 
     Args:
         claim: a sentence. One that negates or limits what it says is none of these.
