@@ -53,3 +53,9 @@ def test_it_counts_only_beside_a_sentence_with_nearly_all_of_the_words():
     claim = "Ann Reed opened a second bakery in the old harbour office near Lund."
     assert told_as_fact(claim, BAKERY)
     assert replaced(claim, [BAKERY], BAKERY).negation_added == 0
+
+
+def test_a_text_without_ends_is_no_sentence():
+    claim = "Ann Reed opened a second bakery in spring."
+    assert told_as_fact(claim, f"so {BAKERY}")
+    assert not told_as_fact(claim, f"{'so ' * 150}{BAKERY}")

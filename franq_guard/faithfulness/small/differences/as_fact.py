@@ -50,6 +50,8 @@ _WORD: Final = re.compile(r"[a-z]+(?:['’-][a-z]+)*|\d[\d.,]*|[;:.!?()—–]")
 _ENDS: Final = frozenset(";:.!?()—–")
 _MOST: Final = 0.6
 """Of the claim's words that the sentence has, so many stand behind the operator."""
+_LONGEST: Final = 150
+"""Words; what has more is no sentence."""
 
 
 def told_as_fact(claim: str, sentence: str) -> bool:
@@ -70,7 +72,7 @@ def told_as_fact(claim: str, sentence: str) -> bool:
     stated = _content(own)
     words = _WORD.findall(sentence.lower())
     found = stated & _content(words)
-    return any(
+    return len(words) <= _LONGEST and any(
         _next(behind) in stated and len(stated & _content(behind)) >= _MOST * len(found)
         for behind in _governed(words)
     )
