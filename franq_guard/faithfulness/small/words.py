@@ -19,6 +19,8 @@ STOPWORDS: Final = word_set(
     "would can could shall should may might must not no nor so than then there here also into "
     "over under about after before between during up down out off s t d ll re ve m"
 )
+LONGEST_SENTENCE: Final = 150
+"""Words; what has more is no sentence but a text without sentence ends."""
 NEGATIONS: Final = word_set("not no never none nobody nothing neither nor without cannot hardly")
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.differences.roles import twists
-from franq_guard.faithfulness.small.words import STOPWORDS, stem
+from franq_guard.faithfulness.small.words import LONGEST_SENTENCE, STOPWORDS, stem
 
 _OPERATORS: Final = word_set(
     # wanted: it has not happened yet
@@ -50,8 +50,6 @@ _WORD: Final = re.compile(r"[a-z]+(?:['’-][a-z]+)*|\d[\d.,]*|[;:.!?()—–]")
 _ENDS: Final = frozenset(";:.!?()—–")
 _MOST: Final = 0.6
 """Of the claim's words that the sentence has, so many stand behind the operator."""
-_LONGEST: Final = 150
-"""Words; what has more is no sentence."""
 
 
 def told_as_fact(claim: str, sentence: str) -> bool:
@@ -72,7 +70,7 @@ def told_as_fact(claim: str, sentence: str) -> bool:
     stated = _content(own)
     words = _WORD.findall(sentence.lower())
     found = stated & _content(words)
-    return len(words) <= _LONGEST and any(
+    return len(words) <= LONGEST_SENTENCE and any(
         _next(behind) in stated and len(stated & _content(behind)) >= _MOST * len(found)
         for behind in _governed(words)
     )

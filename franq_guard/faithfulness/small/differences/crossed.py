@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.differences.roles import twists
 from franq_guard.faithfulness.small.tokens import Token, Tokens, tokens
-from franq_guard.faithfulness.small.words import stem
+from franq_guard.faithfulness.small.words import LONGEST_SENTENCE, stem
 
 _BETWEEN: Final = re.compile(
     r"[;()]|[,:](?!\d)|\s[–—-]\s|\b(?:and|but|while|whereas|or|against|than)\b"
@@ -28,8 +28,6 @@ _AFTER: Final = re.compile(
 """A preposition and the name behind it."""
 _ANY: Final = word_set("number name opening word")
 _NUMBERS: Final = word_set("number")
-_MOST: Final = 150
-"""Words; what has more is no sentence."""
 _YEAR: Final = 4
 """Digits."""
 
@@ -76,7 +74,7 @@ def _facts(sentence: str) -> tuple[_Fact, ...]:
     """Its numbers and names that stand in one of its parts alone."""
     texts = _BETWEEN.split(sentence)
     parts = [_telling(text) for text in texts]
-    if sum(map(len, parts)) > _MOST:
+    if sum(map(len, parts)) > LONGEST_SENTENCE:
         return ()
     homes = Counter(word for part in parts for word in {token.text for token in part})
     return tuple(
