@@ -24,7 +24,9 @@ TEA = "The authors warn that the tea could interact with blood thinners."
 )
 def test_what_is_planned_alleged_or_possible_is_no_fact(claim, sentence):
     assert told_as_fact(claim, sentence)
-    assert replaced(claim, [sentence], sentence).negation_added == 1  # all words are there
+    found = replaced(claim, [sentence], sentence)
+    assert found.told_as_fact == 1  # all words are there
+    assert found.negation_added == 0
 
 
 @pytest.mark.parametrize(
@@ -46,13 +48,13 @@ def test_what_is_planned_alleged_or_possible_is_no_fact(claim, sentence):
 )
 def test_facts(claim, sentence):
     assert not told_as_fact(claim, sentence)
-    assert replaced(claim, [sentence], sentence).negation_added == 0
+    assert replaced(claim, [sentence], sentence).told_as_fact == 0
 
 
 def test_it_counts_only_beside_a_sentence_with_nearly_all_of_the_words():
     claim = "Ann Reed opened a second bakery in the old harbour office near Lund."
     assert told_as_fact(claim, BAKERY)
-    assert replaced(claim, [BAKERY], BAKERY).negation_added == 0
+    assert replaced(claim, [BAKERY], BAKERY).told_as_fact == 0
 
 
 def test_a_text_without_ends_is_no_sentence():

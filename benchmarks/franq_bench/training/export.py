@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from franq_bench.data.pairs import Example, Question
-from franq_bench.training.calibrate import Held, fit, held_back
+from franq_bench.training.calibrate import SURE, Held, fit, held_back
 from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.blend import plain
 from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
@@ -49,8 +49,8 @@ def refit(
 ) -> str:
     """Refit the blend of the model in `folder`, write the model to `out`; returns the SHA-256.
 
-    The network stays as it is, byte for byte. `examples`, `questions` and `own` are the
-    fitting fold's.
+    The network stays as it is, byte for byte, and the look-ups (`SURE`) keep the shipped model's
+    weights. `examples`, `questions` and `own` are the fitting fold's.
     """
     network = storage.load_network(folder)
     if torch.cpu._is_avx512_bf16_supported():
@@ -60,6 +60,7 @@ def refit(
     )
     pairs = held_back(examples, questions, own, seed=seed)
     report(f"calibrating on {len(pairs)} pairs")
-    fitted = fit(model, pairs)
+    shipped = storage.blend_weights(storage.FOLDER)
+    fitted = fit(model, pairs, {name: shipped[name] for name in SURE & shipped.keys()})
     report(fitted.to_json())
     return storage.with_blend(folder, out, fitted)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from franq_bench.data.pairs import Example, Question
 from franq_bench.training.calibrate import fit_rows, held_back
@@ -20,7 +21,7 @@ def drawn(n, slope):
 def test_a_known_logistic_function_is_found_again():
     rows, labels = drawn(4000, 2.0)
     owners = np.arange(4000)
-    weights, intercept = fit_rows(rows, owners, labels, ["fm2"] * 4000, strength=10)
+    weights, intercept = fit_rows(rows, owners, labels, ["fm2"] * 4000, held={}, strength=10)
     # four standard errors of a logistic slope of 2 over 4,000 standard normal rows are about 0.25
     assert weights[0] == pytest.approx(2, abs=0.25)
     assert intercept == pytest.approx(0, abs=0.25)
@@ -31,16 +32,38 @@ def test_a_known_logistic_function_is_found_again():
 def test_no_weight_has_the_wrong_sign():
     rows, labels = drawn(800, -2.0)  # as if entailment spoke against the claim
     rows[:, INPUTS.index("contradiction")] = labels
-    weights = dict(
-        zip(INPUTS, fit_rows(rows, np.arange(800), labels, ["fm2"] * 800)[0], strict=True)
-    )
+    found, _ = fit_rows(rows, np.arange(800), labels, ["fm2"] * 800, held={})
+    weights = dict(zip(INPUTS, found, strict=True))
     assert weights["margin"] == 0
     assert weights["contradiction"] == 0
     for name, weight in weights.items():
         if name not in ("claim_length", "chunks"):
             against = ("contradiction", "missing", "negation", "absent", "strange", "order")
-            against += ("replaced", "added", "unknown", "exchanged")
+            against += ("replaced", "added", "unknown", "exchanged", "fact")
             assert weight <= 0 if name.endswith(against) else weight >= 0, name
+
+
+def test_the_others_are_fitted_beside_the_weights_that_are_held():
+    rows, labels = np.zeros((400, len(INPUTS))), RNG.random(400) < 0.6
+    margin, number = INPUTS.index("margin"), INPUTS.index("number_replaced")
+    rows[:, margin] = RNG.normal(size=400) + 2 * labels
+    rows[:, number] = RNG.random(400) < 0.3
+    held = {"number_replaced": -1.5}
+    weights, intercept = fit_rows(rows, np.arange(400), labels, ["fm2"] * 400, held=held)
+
+    def loss(slope, constant, penalty):
+        score = slope * rows[:, margin] + constant - 1.5 * rows[:, number]
+        wrong = np.logaddexp(0, np.where(labels, -score, score)).sum() * (100 / 400) ** 0.5
+        return wrong + penalty * (slope * rows[:, margin].std()) ** 2 / 2
+
+    # the penalised minimum, then the best multiple of its slope
+    first = minimize(lambda theta: loss(*theta, 1 / 0.005), [0, 0]).x
+    second = minimize(lambda theta: loss(theta[0] * first[0], theta[1], 0), [0, 0]).x
+    assert 0 < first[0] < second[0] * first[0] / 2
+    expected = second[0] * first[0], second[1]
+    assert (weights[margin], intercept) == pytest.approx(expected, abs=1e-4)
+    assert weights[number] == -1.5
+    assert sum(weight != 0 for weight in weights) == 2
 
 
 def test_of_an_unsupported_claim_the_least_supported_sentence_carries_the_label():
@@ -50,8 +73,8 @@ def test_of_an_unsupported_claim_the_least_supported_sentence_carries_the_label(
     extra[:, 0] = 5.0
     twice = np.concatenate([rows, extra])
     owners = np.concatenate([np.arange(600), np.arange(600)])
-    alone = fit_rows(rows, np.arange(600), labels, ["fm2"] * 600, strength=10)[0][0]
-    both = fit_rows(twice, owners, labels, ["fm2"] * 600, strength=10)[0][0]
+    alone = fit_rows(rows, np.arange(600), labels, ["fm2"] * 600, held={}, strength=10)[0][0]
+    both = fit_rows(twice, owners, labels, ["fm2"] * 600, held={}, strength=10)[0][0]
     assert (
         both > alone / 2
     )  # were the extra sentences of unsupported claims kept, it would collapse

@@ -19,7 +19,7 @@ from franq_bench.data.pairs import (  # noqa: E402
     questions,
 )
 from franq_bench.training import neighbours, perturb  # noqa: E402
-from franq_bench.training.calibrate import Held  # noqa: E402
+from franq_bench.training.calibrate import SURE, Held  # noqa: E402
 from franq_bench.training.export import refit  # noqa: E402
 from franq_bench.training.generate import generated  # noqa: E402
 from franq_bench.training.items import draw, make_items  # noqa: E402
@@ -300,6 +300,9 @@ def test_the_blend_alone_is_fitted_again_and_twice_the_same(tmp_path):
     assert said[0] == "calibrating on 7 pairs"
     shipped, fitted = (storage.load(f) for f in (storage.FOLDER, tmp_path / "a"))
     assert fitted[1] != shipped[1]
+    was, now = (storage.blend_weights(f) for f in (storage.FOLDER, tmp_path / "a"))
+    assert all(now[name] == was[name] for name in SURE)
+    assert now["number_replaced"] < 0
     assert torch.equal(shipped[0].head_out.weight, fitted[0].head_out.weight)
     model = SmallFaithfulness.bundled(weights=tmp_path / "a", dtype="float32")
     right, wrong = model.score([PASSAGE] * 2, [rows[0].hypothesis, rows[1].hypothesis])

@@ -32,6 +32,8 @@ INPUTS: Final = (
     "sentence_margin",
     "sentence_contradiction",
     "best_margin",  # the larger of the two
+    "entailment",  # its probability
+    *(f"{text}_{joined}" for text in ("sentence", "chunk", "all") for joined in ("both", "either")),
     *(f"sentence_{name}" for name in _COUNTED),
     *(f"chunk_{name}" for name in (*_COUNTED, *FACTS)),
     "all_content",
@@ -160,12 +162,15 @@ def inputs(
     lengths = len(FEATURES) - len(_COUNTED)
     counted = [*near[:-lengths], *chunk[: len(_COUNTED)], *chunk[len(FEATURES) :]]
     named = dict(zip(FEATURES, whole, strict=True))
+    best = float(max(margin.max(), closer.max()))
+    content = FEATURES.index("content")
     return [
         float(margin.max()),
         float(contradiction.max()),
         float(closer.max()),
         float(against[closer.argmax()]),
-        float(max(margin.max(), closer.max())),
+        best,
+        *_joined(best, near[content], chunk[content], whole[content]),
         *counted,
         named["content"],
         named["numbers_missing"],
@@ -175,3 +180,16 @@ def inputs(
         math.log1p(len(chunks)) / 3,
         *changed,
     ]
+
+
+def _joined(margin: float, *shares: float) -> list[float]:
+    """The probability of entailment, and for each share of words: of both, and of either, with it.
+
+    A network that is sure of a paraphrase outweighs missing words, and shared words do not outweigh
+    a network that is sure of the opposite. Probabilistic and, and or: each grows with either value,
+    so that support for a claim never lowers its score.
+    """
+    entailed = 1 / (1 + math.exp(-margin))
+    both = [entailed * share for share in shares]
+    pairs = zip(both, shares, strict=True)
+    return [entailed, *(v for one, share in pairs for v in (one, entailed + share - one))]

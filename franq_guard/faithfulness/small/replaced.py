@@ -55,12 +55,13 @@ class Replaced(NamedTuple):
     name_replaced: float = 0.0
     """The same for a name."""
     negation_added: float = 0.0
-    """Only one of the two is negated where they differ, or has the opposite word, or the claim
-    tells as a fact what is only planned, alleged or possible there."""
+    """Only one of the two is negated where they differ, or has the opposite word."""
     number_unknown: float = 0.0
     """A number of the claim, or it with its unit, is nowhere in the context."""
     words_exchanged: float = 0.0
     """Two words or parts of the claim, or the sides of a relation, are in each other's places."""
+    told_as_fact: float = 0.0
+    """It tells as a fact what is only planned, alleged or possible there; never more than 1."""
 
 
 REPLACED: Final = Replaced._fields
@@ -102,10 +103,11 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> Replaced:
     signs = (
         max(best.other_number(everywhere), other_unit),
         best.other_name(everywhere),
-        best.opposed or best.negated or best.told_as_fact,
+        best.opposed or best.negated,
         bool(best.here.numbers.keys() - everywhere.measures.keys())
         or (other_unit > 0 and _other_unit(best.here.measures, everywhere.measures)),
         best.in_other_places(context),
+        best.told_as_fact,
     )
     return Replaced(*(best.share * sign for sign in signs))
 

@@ -117,6 +117,16 @@ def load_network(folder: Path) -> Encoder:
     return _read(check(folder)[0])[0]
 
 
+def blend_weights(folder: Path) -> dict[str, float]:
+    """Return the weights of the stored blend by the names of their inputs, of whatever version.
+
+    Raises:
+        WeightsError: a file is missing, damaged or of another version.
+    """
+    blend = json.loads(_read(check(folder)[0])[1])
+    return dict(zip(blend["inputs"], blend["weights"], strict=True))
+
+
 def _read(path: Path) -> tuple[Encoder, str]:
     with safe_open(path, framework="pt") as stored:
         metadata = stored.metadata() or {}
