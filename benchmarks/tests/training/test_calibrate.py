@@ -45,25 +45,27 @@ def test_no_weight_has_the_wrong_sign():
 
 def test_the_others_are_fitted_beside_the_weights_that_are_held():
     rows, labels = np.zeros((400, len(INPUTS))), RNG.random(400) < 0.6
-    margin, number = INPUTS.index("margin"), INPUTS.index("number_replaced")
-    rows[:, margin] = RNG.normal(size=400) + 2 * labels
+    others = [INPUTS.index("margin"), INPUTS.index("cosine")]
+    number = INPUTS.index("number_replaced")
     rows[:, number] = RNG.random(400) < 0.3
+    rows[:, others] = RNG.normal(size=(400, 2)) + labels[:, None]
+    rows[:, others[1]] += rows[:, number]  # what is held tells a part of what this one tells
     held = {"number_replaced": -1.5}
     weights, intercept = fit_rows(rows, np.arange(400), labels, ["fm2"] * 400, held=held)
 
-    def loss(slope, constant, penalty):
-        score = slope * rows[:, margin] + constant - 1.5 * rows[:, number]
+    def loss(slopes, constant, penalty):
+        score = rows[:, others] @ slopes + constant - 1.5 * rows[:, number]
         wrong = np.logaddexp(0, np.where(labels, -score, score)).sum() * (100 / 400) ** 0.5
-        return wrong + penalty * (slope * rows[:, margin].std()) ** 2 / 2
+        return wrong + penalty * ((slopes * rows[:, others].std(axis=0)) ** 2).sum() / 2
 
-    # the penalised minimum, then the best multiple of its slope
-    first = minimize(lambda theta: loss(*theta, 1 / 0.005), [0, 0]).x
-    second = minimize(lambda theta: loss(theta[0] * first[0], theta[1], 0), [0, 0]).x
-    assert 0 < first[0] < second[0] * first[0] / 2
-    expected = second[0] * first[0], second[1]
-    assert (weights[margin], intercept) == pytest.approx(expected, abs=1e-4)
+    # the penalised minimum, then the best multiple of its slopes
+    first = minimize(lambda theta: loss(theta[:2], theta[2], 1 / 0.005), [0, 0, 0]).x[:2]
+    times, constant = minimize(lambda theta: loss(theta[0] * first, theta[1], 0), [0, 0]).x
+    assert times > 2
+    expected = [*(times * first), constant]
+    assert [*(weights[i] for i in others), intercept] == pytest.approx(expected, abs=1e-4)
     assert weights[number] == -1.5
-    assert sum(weight != 0 for weight in weights) == 2
+    assert sum(weight != 0 for weight in weights) == 3
 
 
 def test_of_an_unsupported_claim_the_least_supported_sentence_carries_the_label():
