@@ -144,7 +144,7 @@ class Trainer(Run[Item]):
 
     def logits(self, batch: Sequence[Item]) -> Tensor:
         """The network's logits (b, 3)."""
-        found: Tensor = self.network(*(t.to(self.device) for t in tensors(batch)))
+        found: Tensor = self.network(*tensors(batch, self.device))
         return found
 
     def loss(self, logits: Tensor, batch: Sequence[Item]) -> Tensor:
@@ -232,11 +232,13 @@ def batches(items: Sequence[Input], tokens: int, *, seed: int) -> Iterator[list[
     yield from plan
 
 
-def tensors(items: Sequence[Item]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def tensors(
+    items: Sequence[Item], device: torch.device | str = "cpu"
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Return the network's five inputs for a batch."""
     arrays = pad([item.pair for item in items])
-    ids, marks, mask, claim = (torch.from_numpy(a) for a in arrays)
-    return ids, marks, mask, claim, torch.tensor([item.features for item in items])
+    ids, marks, mask, claim = (torch.from_numpy(a).to(device) for a in arrays)
+    return ids, marks, mask, claim, torch.tensor([item.features for item in items], device=device)
 
 
 def nll(logits: Tensor, labels: Tensor) -> Tensor:
