@@ -234,10 +234,11 @@ def test_an_epoch_draws_each_set_by_its_weight():
 
 
 def test_a_large_set_is_cut_and_weighs_as_the_whole():
-    rows = [Example("fracas", f"Owl {i}.", "An owl.", 0) for i in range(600)]
-    pairs = to_label(rows, [], replace(TINY, kept=2))
-    assert len(pairs.kept) == 2 * 250
-    assert len(pairs.drawn(TINY.teacher, seed=1, without_labels=False)) == 250  # the cap
+    rows = [Example("med", f"Owl {i}.", "An owl.", 0) for i in range(3000)]
+    pairs = to_label(rows, [], replace(TINY, kept=1))
+    assert len(pairs.kept) == 800  # once its cap
+    # a quarter of the 3,000 rows
+    assert len(pairs.drawn(TINY.teacher, seed=1, without_labels=False)) == 750
 
 
 # -- training ---------------------------------------------------------------------------------
