@@ -10,7 +10,7 @@ help:                     ## this list
 
 .PHONY: help demo test test-portable test-slow test-random test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
-	check recalibrate calibrator small-model small-model-blend own-answers own-scores bench bench-service \
+	check recalibrate calibrator small-model small-model-blend small-model-distil own-answers own-scores bench bench-service \
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -189,6 +189,12 @@ small-model: $(READY) own-answers  ## train the small faithfulness model from DA
 
 small-model-blend: $(READY) own-answers  ## fit only the shipped model's blend again, into build/ (10 minutes)
 	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model --own $(OWN) --blend-only
+
+# TEACHER= trains the larger network anew.
+TEACHER ?= benchmarks/results/teacher/adapter.safetensors
+small-model-distil: $(READY) own-answers  ## teach the shipped model by a larger one, from DATA into build/ (days without a GPU)
+	$(BIN)/python -m franq_bench.training.distil --data $(DATA) --out build/small-model-distil \
+		--own $(OWN) $(TEACHER:%=--teacher %)
 
 own-answers: $(READY)     ## the bundled model's answers that were read, into build/ (an hour; resumes)
 	$(BIN)/python -m franq_bench.calibrator.own_long --data $(DATA) answer --out $(OWN)

@@ -12,21 +12,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from franq_bench.data import seen
-from franq_bench.data.files import files
-from franq_bench.data.folds import Fold, Folds
-from franq_bench.data.pairs import SOURCES, Example, Question, examples, questions
-from franq_bench.data.written import written
+from franq_bench.data.pairs import Example, Question
 from franq_bench.progress import report
-from franq_bench.quality.faithfulness import group
-from franq_bench.training.balance import balanced
 from franq_bench.training.families import FAMILIES
 from franq_bench.training.recipe import FIRST, JOINT, LAST, SECOND, Recipe
+from franq_bench.training.sources import fold_reader, texts_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_flush_denormal(True)
     if options.threads:
         torch.set_num_threads(options.threads)
-    fold = _fold_reader(options.data, FAMILIES.get(options.without, ()))
+    fold = fold_reader(options.data, FAMILIES.get(options.without, ()))
     folder, held = options.out / "weights", fold("fitting")
     own = own_claims(options.data, options.own, options.own_labels)
     if options.blend_only:
@@ -77,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
         pairs = fold("training")
         trained = _train(options.out, *pairs, last_only=options.last_only)
         digest = export(trained, *held, own, folder, seed=FIRST.seed, report=report)
-        texts = [text for part in (pairs, held) for text in _texts(*part)]
+        texts = [text for part in (pairs, held) for text in texts_of(*part)]
         seen.write(texts, options.out / seen.FILE.name)
     report(f"{folder}: SHA-256 {digest}")
     return 0
@@ -119,30 +115,6 @@ def _train(
 
 def _mean(one: dict[str, Tensor], other: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: (tensor + other[name]) / 2 for name, tensor in one.items()}
-
-
-def _texts(pairs: Sequence[Example], passages: Sequence[Question]) -> list[str]:
-    return [*(e.premise for e in pairs), *(q.passage for q in passages)]
-
-
-def _fold_reader(
-    data: Path, without: Sequence[str]
-) -> Callable[[Fold], tuple[list[Example], list[Question]]]:
-    """Return what reads a fold's pairs of the sets in `SOURCES`, the written ones, and passages.
-
-    Of the data sets in `without` nothing is read.
-    """
-    paths, folds = files([data]), Folds.read(data)
-
-    def wanted(dataset: str) -> bool:
-        return dataset in SOURCES and group(dataset) not in without
-
-    def read(fold: Fold) -> tuple[list[Example], list[Question]]:
-        pairs = examples(paths, lambda row: wanted(row["dataset"]) and folds.of(row) == fold)
-        pairs += balanced(written(fold), seed=FIRST.seed)
-        return pairs, questions(paths, lambda row: folds.of(row) == fold)
-
-    return read
 
 
 if __name__ == "__main__":

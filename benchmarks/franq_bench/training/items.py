@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from franq_bench.data.pairs import SOURCES, Example
@@ -37,28 +37,45 @@ def draw(examples: Sequence[Example], *, seed: int, repeated: float = 1.0) -> li
         by_source.setdefault(example.dataset, []).append(example)
     drawn: list[Example] = []
     for source, rows in sorted(by_source.items()):
-        _, weight, cap = SOURCES[source]
-        share = 1.0 if source.startswith((WRITTEN, ANSWERS)) else repeated
-        want = round(min(cap, weight * len(rows)) * share)
-        whole, rest = divmod(want, len(rows))
+        whole, rest = divmod(wanted(source, len(rows), repeated), len(rows))
         drawn += rows * whole + rng.sample(rows, rest)
     rng.shuffle(drawn)
     return drawn
 
 
+def wanted(source: str, rows: int, repeated: float = 1.0) -> int:
+    """Return how many pairs an epoch draws of a source with so many rows (see `draw`)."""
+    _, weight, cap = SOURCES[source]
+    share = 1.0 if source.startswith((WRITTEN, ANSWERS)) else repeated
+    return round(min(cap, weight * rows) * share)
+
+
 def make_items(examples: Sequence[Example], tokenizer: Tokenizer, *, seed: int) -> list[Item]:
-    """Choose a chunk of each premise, and the claim or a sentence of it, and encode them.
+    """Choose what is read of each example, and encode it."""
+    return encoded(chosen(examples, seed=seed), tokenizer)
+
+
+def chosen(examples: Sequence[Example], *, seed: int) -> list[Example]:
+    """Choose a chunk of each premise, and the claim or a sentence of it.
 
     The chunk that shares most words with the claim is used: for a supported claim it is likely the
     evidence, for other claims the hardest chunk. For some of the latter another chunk is used.
     """
     rng = random.Random(seed)  # noqa: S311 - no secret
     texts = [_choose(e, rng) for e in examples]
-    claims = token_ids(tokenizer, [c for c, _ in texts])
-    premises = token_ids(tokenizer, [p for _, p in texts])
     return [
-        Item(make_pair(c, p), features(*text), example.label)
-        for c, p, text, example in zip(claims, premises, texts, examples, strict=True)
+        replace(example, premise=premise, hypothesis=claim)
+        for example, (claim, premise) in zip(examples, texts, strict=True)
+    ]
+
+
+def encoded(examples: Sequence[Example], tokenizer: Tokenizer) -> list[Item]:
+    """Encode examples as they are."""
+    claims = token_ids(tokenizer, [e.hypothesis for e in examples])
+    premises = token_ids(tokenizer, [e.premise for e in examples])
+    return [
+        Item(make_pair(c, p), features(e.hypothesis, e.premise), e.label)
+        for c, p, e in zip(claims, premises, examples, strict=True)
     ]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from franq_bench.data.pairs import Example, Question
@@ -29,37 +29,63 @@ if TYPE_CHECKING:
 Report = Callable[[str], None]
 
 
-class Trainer:
+class Input(Protocol):
+    """What a network reads at once; batches are built by its length in tokens."""
+
+    @property
+    def pair(self) -> Sized:
+        """Claim and text, encoded."""
+
+
+Kind = TypeVar("Kind", bound=Input)
+
+
+class Run(Generic[Kind]):
     """Network, optimiser and averaged weights of one run in `out`.
 
     A checkpoint is written every `save_every` steps; a run that finds one goes on from it: same
-    epoch, same order of batches, next step.
+    epoch, same order of batches, next step. A subclass says how the network reads a batch
+    (`logits`) and what it learns from it (`loss`).
     """
 
-    def __init__(self, network: Encoder, recipe: Recipe, out: Path) -> None:
-        self.network, self.recipe, self.out = network, recipe, out
-        network.dropout = recipe.dropout
-        trained = {n: p for n, p in network.named_parameters() if p.requires_grad}
-        heads = [p for n, p in trained.items() if n.startswith(("head", "mark"))]
-        body = [p for n, p in trained.items() if not n.startswith(("head", "mark"))]
-        self.trained = trained
+    def __init__(
+        self, network: nn.Module, recipe: Recipe, out: Path, *, device: str = "cpu"
+    ) -> None:
+        self.network, self.recipe, self.out = network.to(device), recipe, out
+        self.device = torch.device(device)
+        self.trained = {n: p for n, p in network.named_parameters() if p.requires_grad}
+        by_rate: dict[float, list[nn.Parameter]] = {}
+        for name, parameter in self.trained.items():
+            by_rate.setdefault(self.peak(name), []).append(parameter)
         self.optimiser = torch.optim.AdamW(
-            [{"params": body, "peak": recipe.rate}, {"params": heads, "peak": recipe.head_rate}],
+            [{"params": found, "peak": peak} for peak, found in by_rate.items()],
             lr=recipe.rate, weight_decay=recipe.weight_decay, betas=(0.9, 0.98), fused=True,
         )  # fmt: skip
-        self.average = {n: p.detach().clone() for n, p in trained.items()}
+        self.average = {n: p.detach().clone() for n, p in self.trained.items()}
         self.step = 0
         self.save_every = 200
 
-    def update(self, batch: Sequence[Item], progress: float) -> float:
+    def peak(self, name: str) -> float:
+        """The highest learning rate of a parameter."""
+        return self.recipe.head_rate if name.startswith(("head", "mark")) else self.recipe.rate
+
+    def logits(self, batch: Sequence[Kind]) -> Tensor:
+        """The network's logits (b, 3)."""
+        raise NotImplementedError
+
+    def loss(self, logits: Tensor, batch: Sequence[Kind]) -> Tensor:
+        """What the step lowers; the logits are in float32."""
+        raise NotImplementedError
+
+    def update(self, batch: Sequence[Kind], progress: float) -> float:
         """Take one step on `batch`; `progress` counts epochs. Returns the loss."""
         scale = rate(self.recipe, progress)
         for group in self.optimiser.param_groups:
             group["lr"] = group["peak"] * max(scale, 0.01)
         torch.manual_seed(1_000_000 * self.recipe.seed + self.step)  # dropout of a resumed run
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=native_bfloat16()):
-            logits = self.network(*tensors(batch))
-        loss = nll(logits.float(), torch.tensor([item.label for item in batch]))
+        with half_precision(self.device):
+            logits = self.logits(batch)
+        loss = self.loss(logits.float(), batch)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.trained.values(), 1.0, foreach=True)
         self.optimiser.step()
@@ -94,7 +120,8 @@ class Trainer:
             return 0, 0
         progress = json.loads(path.read_text(encoding="utf-8"))
         self.step = progress["step"]
-        state = load_file(self.out / f"checkpoint-{self.step}.safetensors")
+        path = self.out / f"checkpoint-{self.step}.safetensors"
+        state = load_file(path, device=str(self.device))
         with torch.no_grad():
             for name, parameter in self.trained.items():
                 parameter.copy_(state[f"weight.{name}"])
@@ -104,44 +131,83 @@ class Trainer:
         return int(progress["epoch"]), int(progress["batches"])
 
     def averaged(self) -> dict[str, Tensor]:
-        """Return the averaged weights by name, without the frozen embeddings."""
-        return {n: t.clone() for n, t in self.average.items()}
+        """Return the averaged weights by name, on the CPU and without what is frozen."""
+        return {n: t.to("cpu", copy=True) for n, t in self.average.items()}
+
+
+class Trainer(Run[Item]):
+    """Trains the small network on labels."""
+
+    def __init__(self, network: Encoder, recipe: Recipe, out: Path, *, device: str = "cpu") -> None:
+        network.dropout = recipe.dropout
+        super().__init__(network, recipe, out, device=device)
+
+    def logits(self, batch: Sequence[Item]) -> Tensor:
+        """The network's logits (b, 3)."""
+        found: Tensor = self.network(*tensors(batch, self.device))
+        return found
+
+    def loss(self, logits: Tensor, batch: Sequence[Item]) -> Tensor:
+        """The labels' negative log-likelihood."""
+        return nll(logits, torch.tensor([item.label for item in batch], device=self.device))
+
+
+def half_precision(device: torch.device) -> torch.autocast:
+    """Products in bfloat16 where the device multiplies it itself."""
+    enabled = device.type != "cpu" or native_bfloat16()
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=enabled)
 
 
 def train(
     trainer: Trainer, examples: Sequence[Example], questions: Sequence[Question],
     tokenizer: Tokenizer, report: Report,
 ) -> None:  # fmt: skip
-    """Run the recipe's epochs from wherever `trainer.out` stands."""
-    first, done = trainer.resume()
+    """Run the recipe's epochs over labelled and made pairs, from wherever `trainer.out` stands."""
     recipe = trainer.recipe
+
+    def drawn(seed: int) -> list[Item]:
+        pairs = draw(examples, seed=seed, repeated=recipe.repeated)
+        pairs += generated(questions, count=recipe.generated, seed=seed)
+        return make_items(pairs, tokenizer, seed=seed)
+
+    epochs(trainer, drawn, report)
+
+
+def epochs(run: Run[Kind], drawn: Callable[[int], Sequence[Kind]], report: Report) -> None:
+    """Run the recipe's epochs from wherever `run.out` stands.
+
+    Args:
+        run: what is trained.
+        drawn: an epoch's seed -> what it reads.
+        report: gets a line now and then.
+    """
+    first, done = run.resume()
+    recipe = run.recipe
     for epoch in range(first, recipe.epochs):
         seed = recipe.seed + 1000 * epoch
-        drawn = draw(examples, seed=seed, repeated=recipe.repeated)
-        drawn += generated(questions, count=recipe.generated, seed=seed)
-        items = make_items(drawn, tokenizer, seed=seed)
+        items = drawn(seed)
         plan = list(batches(items, recipe.batch_tokens, seed=seed))
         report(f"epoch {epoch + 1}: {len(items)} pairs drawn, {len(plan)} batches")
-        _epoch(trainer, [[items[i] for i in b] for b in plan], epoch, done, report)
+        _epoch(run, [[items[i] for i in b] for b in plan], epoch, done, report)
         done = 0
 
 
 def _epoch(
-    trainer: Trainer, plan: Sequence[Sequence[Item]], epoch: int, done: int, report: Report
+    run: Run[Kind], plan: Sequence[Sequence[Kind]], epoch: int, done: int, report: Report
 ) -> None:
-    trainer.network.train()
+    run.network.train()
     losses: list[float] = []
     started, tokens = time.monotonic(), 0
     for index in range(done, len(plan)):
-        losses.append(trainer.update(plan[index], epoch + index / len(plan)))
+        losses.append(run.update(plan[index], epoch + index / len(plan)))
         tokens += sum(len(item.pair) for item in plan[index])
         if (index + 1) % 25 == 0:
             speed = tokens / (time.monotonic() - started)
             loss = np.mean(losses[-100:])
             report(f"{epoch + 1}: {index + 1}/{len(plan)} loss {loss:.4f} {speed:.0f} tokens/s")
-        if (index + 1) % trainer.save_every == 0:
-            trainer.save(epoch, index + 1)
-    trainer.save(epoch + 1, 0)
+        if (index + 1) % run.save_every == 0:
+            run.save(epoch, index + 1)
+    run.save(epoch + 1, 0)
 
 
 def rate(recipe: Recipe, progress: float) -> float:
@@ -151,7 +217,7 @@ def rate(recipe: Recipe, progress: float) -> float:
     return done / warm if done < warm else (1 - done) / (1 - warm)
 
 
-def batches(items: Sequence[Item], tokens: int, *, seed: int) -> Iterator[list[int]]:
+def batches(items: Sequence[Input], tokens: int, *, seed: int) -> Iterator[list[int]]:
     """Yield shuffled batches of similar length: within 2,048 shuffled items, by a token budget."""
     rng = random.Random(seed)  # noqa: S311 - no secret
     order = list(range(len(items)))
@@ -166,11 +232,13 @@ def batches(items: Sequence[Item], tokens: int, *, seed: int) -> Iterator[list[i
     yield from plan
 
 
-def tensors(items: Sequence[Item]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def tensors(
+    items: Sequence[Item], device: torch.device | str = "cpu"
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Return the network's five inputs for a batch."""
     arrays = pad([item.pair for item in items])
-    ids, marks, mask, claim = (torch.from_numpy(a) for a in arrays)
-    return ids, marks, mask, claim, torch.tensor([item.features for item in items])
+    ids, marks, mask, claim = (torch.from_numpy(a).to(device) for a in arrays)
+    return ids, marks, mask, claim, torch.tensor([item.features for item in items], device=device)
 
 
 def nll(logits: Tensor, labels: Tensor) -> Tensor:

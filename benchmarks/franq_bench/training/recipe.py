@@ -50,3 +50,57 @@ LAST: Final = Recipe(
     epochs=3, generated=2_000, repeated=0.3, written=(WRITTEN, ANSWERS),
     rate=6e-5, head_rate=1.2e-4, dropout=0.1, seed=22,
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distillation:
+    """A large network is trained on the labels, then the small one on what it says.
+
+    Args:
+        teacher: the large network's run; `rate` is that of its adapters.
+        norm_rate: the highest rate of the large network's norms.
+        rank: of its adapters.
+        student: the small network's run, from the shipped weights.
+        share: of the teacher in the student's loss; the rest is the labels'.
+        kept: of a source that others made so many times its cap are labelled at most.
+        made: so many pairs made from passages are labelled.
+        crossed: claims of each set that are put beside other premises.
+        beside_sentence: written and made claims that are put beside their nearest sentence; the
+            natural ones all are.
+        elsewhere: sentences of passages that are put beside another passage of the article.
+        seed: of the choice of pairs.
+    """
+
+    teacher: Recipe
+    norm_rate: float
+    rank: int
+    student: Recipe
+    share: float
+    kept: int
+    made: int
+    crossed: int
+    beside_sentence: tuple[int, int]
+    elsewhere: int
+    seed: int
+
+
+#: The head and the adapters start from nothing, which takes a high rate; the norms are the base's.
+DISTILLATION: Final = Distillation(
+    teacher=Recipe(
+        epochs=3, generated=24_000, written=(WRITTEN, ANSWERS), batch_tokens=16_384, rate=4e-4,
+        head_rate=1e-3, dropout=0.05, averaging=0.995, seed=1,
+    ),
+    norm_rate=1e-4,
+    rank=16,
+    student=Recipe(
+        epochs=3, generated=30_000, repeated=0.8, written=(WRITTEN, ANSWERS), batch_tokens=16_384,
+        rate=1.8e-4, head_rate=4e-4, dropout=0.05, seed=31,
+    ),
+    share=0.9,
+    kept=3,
+    made=72_000,
+    crossed=1_500,
+    beside_sentence=(14_000, 10_000),
+    elsewhere=20_000,
+    seed=5,
+)  # fmt: skip

@@ -1,0 +1,246 @@
+"""`python -m franq_bench.training.distil --data DATA --out DIR --own FOLDER`: learn from a teacher.
+
+A larger network, the teacher (`training.teacher`), is trained on the labelled pairs, or its adapter
+is read from `--teacher`. It labels them, pairs made from passages, and pairs without labels; then
+the small network goes on from the shipped weights and learns the teacher's probabilities (Hinton et
+al., arXiv 1503.02531). It is exported with a newly fitted blend, as by `franq_bench.training`. A
+run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from franq_bench.data import seen
+from franq_bench.progress import report
+from franq_bench.training import teacher as teaching
+from franq_bench.training.export import export
+from franq_bench.training.items import Item, encoded
+from franq_bench.training.labelling import Pairs, to_label
+from franq_bench.training.loop import Run, epochs, nll, tensors
+from franq_bench.training.own_claims import own_claims
+from franq_bench.training.recipe import DISTILLATION, FIRST, Distillation, Recipe
+from franq_bench.training.sources import fold_reader, texts_of
+from franq_bench.training.teacher import Prompted, Teacher
+from franq_bench.training.unlabelled import UNLABELLED
+from franq_guard.faithfulness.small import storage
+from franq_guard.faithfulness.small.encoder import Encoder
+from franq_guard.faithfulness.small.minilm import load_minilm
+from franq_guard.language_model import load_bundled
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+ADAPTER = "adapter.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class Taught(Item):
+    """A training input with the teacher's probabilities of the three classes."""
+
+    target: Tensor
+
+
+class TeacherRun(Run[Prompted]):
+    """Trains the teacher on labels."""
+
+    def __init__(
+        self, network: Teacher, recipe: Distillation, out: Path, *, device: str = "cpu"
+    ) -> None:
+        network.set_dropout(recipe.teacher.dropout)
+        self._norm_rate = recipe.norm_rate
+        super().__init__(network, recipe.teacher, out, device=device)
+
+    def peak(self, name: str) -> float:
+        """The norms are the base's own and move slowly; the adapters begin at nothing."""
+        return self._norm_rate if name.startswith("base.") else super().peak(name)
+
+    def logits(self, batch: Sequence[Prompted]) -> Tensor:
+        """The teacher's logits (b, 3)."""
+        found: Tensor = self.network(*teaching.tensors(batch, self.device))
+        return found
+
+    def loss(self, logits: Tensor, batch: Sequence[Prompted]) -> Tensor:
+        """The labels' negative log-likelihood."""
+        return nll(logits, torch.tensor([item.label for item in batch], device=self.device))
+
+
+class StudentRun(Run[Taught]):
+    """Trains the small network on the teacher's probabilities and, a little, on labels."""
+
+    def __init__(
+        self, network: Encoder, recipe: Distillation, out: Path, *, device: str = "cpu"
+    ) -> None:
+        network.dropout = recipe.student.dropout
+        self._share = recipe.share
+        super().__init__(network, recipe.student, out, device=device)
+
+    def logits(self, batch: Sequence[Taught]) -> Tensor:
+        """The network's logits (b, 3)."""
+        found: Tensor = self.network(*tensors(batch, self.device))
+        return found
+
+    def loss(self, logits: Tensor, batch: Sequence[Taught]) -> Tensor:
+        """See `distillation`."""
+        labels = torch.tensor([item.label for item in batch], device=self.device)
+        targets = torch.stack([item.target for item in batch]).to(self.device)
+        return distillation(logits, targets, labels, self._share)
+
+
+def distillation(logits: Tensor, targets: Tensor, labels: Tensor, share: float) -> Tensor:
+    """`share` of the cross-entropy to the teacher's probabilities, the rest the labels' NLL.
+
+    The teacher's part is the mean over all pairs, the labels' over those that have one.
+
+    Args:
+        logits: the student's (b, 3).
+        targets: the teacher's probabilities (b, 3).
+        labels: as in `Example.label`, or `UNLABELLED` (b,).
+        share: of the teacher, in [0, 1].
+    """
+    taught = -(targets * functional.log_softmax(logits, dim=1)).sum(1).mean()
+    known = labels != UNLABELLED
+    if not known.any():
+        return share * taught
+    return share * taught + (1 - share) * nll(logits[known], labels[known])
+
+
+def labels_of(
+    pairs: Pairs, recipe: Distillation, out: Path, adapter: Path | None, device: str
+) -> Tensor:
+    """Return the teacher's probabilities (n, 3) of all pairs.
+
+    Args:
+        pairs: what it reads.
+        recipe: of its training.
+        out: gets the checkpoints and the adapter, where it is trained.
+        adapter: a stored one, which saves the training.
+        device: "cpu" or "cuda".
+    """
+    bundled: Any = load_bundled(notify=report)
+    teacher = Teacher(bundled.model, rank=recipe.rank, seed=recipe.teacher.seed)
+    items = teaching.prompted(pairs.kept, bundled.tokenizer)
+    if adapter is None:
+        adapter = out / "teacher" / ADAPTER
+        run = TeacherRun(teacher, recipe, _folder(adapter.parent, recipe.teacher), device=device)
+
+        def drawn(seed: int) -> list[Prompted]:
+            places = pairs.drawn(recipe.teacher, seed=seed, without_labels=False)
+            return [items[place] for place in places]
+
+        epochs(run, drawn, report)
+        teaching.write_adapter(adapter, run.averaged(), recipe.rank)
+        report(f"teacher: {adapter}")
+    teaching.read_adapter(adapter, teacher)  # also the trained one: averaged, in half precision
+    report(f"labelling {len(items)} pairs")
+    return teaching.logits(teacher.to(device), items, device=device).softmax(dim=1)
+
+
+def student_of(
+    pairs: Pairs,
+    targets: Tensor,
+    recipe: Distillation,
+    out: Path,
+    tokenizer: Tokenizer,
+    device: str,
+) -> dict[str, Tensor]:
+    """Return the weights of the shipped network after its training on `targets` (n, 3)."""
+    network = storage.load_network(storage.FOLDER)
+    run = StudentRun(network, recipe, _folder(out / "student", recipe.student), device=device)
+    items = [
+        Taught(item.pair, item.features, item.label, target)
+        for item, target in zip(encoded(pairs.kept, tokenizer), targets, strict=True)
+    ]
+
+    def drawn(seed: int) -> list[Taught]:
+        places = pairs.drawn(recipe.student, seed=seed, without_labels=True)
+        return [items[place] for place in places]
+
+    epochs(run, drawn, report)
+    return run.averaged()
+
+
+def _folder(folder: Path, recipe: Recipe) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(asdict(recipe), indent=1)
+    (folder / "recipe.json").write_text(text, encoding="utf-8")
+    return folder
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train with the options of the command line; returns the exit code."""
+    options = _options(arguments)
+    torch.set_flush_denormal(True)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    read = fold_reader(options.data)
+    labelled, passages = read("training")
+    held = read("fitting")
+    own = own_claims(options.data, options.own, options.own_labels)
+    pairs = to_label(labelled, passages, DISTILLATION)
+    report(f"{len(pairs.kept)} pairs to label")
+    targets = labels_of(pairs, DISTILLATION, options.out, options.teacher, options.device)
+    tokenizer = load_minilm()[1]
+    trained = student_of(pairs, targets, DISTILLATION, options.out, tokenizer, options.device)
+    folder = options.out / "weights"
+    digest = export(trained, *held, own, folder, seed=FIRST.seed, report=report)
+    texts = texts_of(labelled, passages) + texts_of(*held)
+    seen.write(texts, options.out / seen.FILE.name)
+    report(f"{folder}: SHA-256 {digest}")
+    return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m franq_bench.training.distil", description=__doc__
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
+    parser.add_argument(
+        "--own", type=Path, required=True,
+        help="folder of own answers for the blend (franq_bench.calibrator.own_long answer)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--own-labels", type=Path, default=Path("benchmarks/results/own-long/labels.jsonl"),
+        help="what readers said of their claims",
+    )  # fmt: skip
+    parser.add_argument(
+        "--teacher", type=Path,
+        help="a trained adapter (benchmarks/results/teacher); without it one is trained",
+    )  # fmt: skip
+    parser.add_argument(
+        "--device", choices=("cuda", "cpu"),
+        default="cuda" if torch.cuda.is_available() else "cpu",
+        help="minutes on a GPU, days on a CPU; default: a GPU if there is one",
+    )  # fmt: skip
+    parser.add_argument("--threads", type=int, default=None)
+    options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        parser.error(f"--data: {options.data} is not a folder with the data files")
+    if not options.own_labels.is_file():
+        parser.error(f"--own-labels: there is no file {options.own_labels}")
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error(
+            "--device: this torch finds no CUDA device; install a build of torch for CUDA, or take "
+            "--device cpu, which needs days"
+        )
+    if options.teacher is not None:
+        try:
+            teaching.check_adapter(options.teacher, DISTILLATION.rank)
+        except ValueError as error:
+            parser.error(f"--teacher: {error}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""Reads what the small model is trained and fitted on: a fold's labelled pairs and its passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from franq_bench.data.files import files
+from franq_bench.data.folds import Fold, Folds
+from franq_bench.data.pairs import SOURCES, Example, Question, examples, questions
+from franq_bench.data.written import written
+from franq_bench.quality.faithfulness import group
+from franq_bench.training.balance import balanced
+from franq_bench.training.recipe import FIRST
+
+
+def fold_reader(
+    data: Path, without: Sequence[str] = ()
+) -> Callable[[Fold], tuple[list[Example], list[Question]]]:
+    """Return what reads a fold's pairs of the sets in `SOURCES`, the written ones, and passages.
+
+    Of the data sets in `without` nothing is read.
+    """
+    paths, folds = files([data]), Folds.read(data)
+
+    def wanted(dataset: str) -> bool:
+        return dataset in SOURCES and group(dataset) not in without
+
+    def read(fold: Fold) -> tuple[list[Example], list[Question]]:
+        pairs = examples(paths, lambda row: wanted(row["dataset"]) and folds.of(row) == fold)
+        pairs += balanced(written(fold), seed=FIRST.seed)
+        return pairs, questions(paths, lambda row: folds.of(row) == fold)
+
+    return read
+
+
+def texts_of(pairs: Sequence[Example], passages: Sequence[Question]) -> list[str]:
+    """Return the texts that claims stood beside, for the list of what was read (`data.seen`)."""
+    return [*(e.premise for e in pairs), *(q.passage for q in passages)]
