@@ -43,7 +43,7 @@ def found():
     return {(kind, passages): scores(kind, passages) for kind in KINDS for passages in (1, 2)}
 
 
-@pytest.mark.parametrize(("disagreement", "least"), [(0.5, (11, 5)), (0.4, (14, 10))])
+@pytest.mark.parametrize(("disagreement", "least"), [(0.5, (13, 5)), (0.4, (14, 11))])
 def test_passages_that_disagree_are_found_as_often_as_the_page_says(found, disagreement, least):
     # Measured: as many as these floors. No pair is lost since passages on siblings do not count.
     today = next(c.labels for c in shipped() if c.writer is None and c.form == "long")

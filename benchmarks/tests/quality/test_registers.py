@@ -79,9 +79,9 @@ def test_answers_have_claims_of_each_kind(file, answers, kinds):
 @pytest.mark.parametrize(
     ("file", "most", "least"),
     [
-        ("everyday", 30, 45),  # 28 of 217, 47 of 65
-        ("assistant", 69, 50),  # 66 of 226, 53 of 72
-        ("claimed", 33, 49),  # 29 of 136, 54 of 174
+        ("everyday", 23, 42),  # 21 of 217, 42 of 65
+        ("assistant", 49, 49),  # 46 of 226, 49 of 72
+        ("claimed", 19, 63),  # 15 of 136, 68 of 174
     ],
 )
 def test_answers_are_judged_no_worse_than_they_were(file, most, least):
@@ -97,7 +97,7 @@ def test_the_shipped_guard_is_no_worse_than_it_was():
     pytest.importorskip("torch")
     found = list(judged(Guard.offline(), FILE))
     flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
-    # 34 and 88 at the shipped cut of .32; a lower cut flags fewer of both, and another processor
+    # 35 and 95 at the shipped cut of .30; a lower cut flags fewer of both, and another processor
     # may move each by a few
     assert flagged[0] <= 36
-    assert flagged[1] >= 86
+    assert flagged[1] >= 93
