@@ -59,11 +59,14 @@ def settings_section(settings: Mapping[str, Any], measured: Mapping[str, Path]) 
 
 
 def _told(folder: Path) -> dict[str, Any]:
-    """What is known of how the rows of a folder were measured."""
+    """What is known of how the rows of a folder were measured.
+
+    A file may also name a signal that another model measured than the rest.
+    """
     if not (folder / FILE).exists():
         return {"": _UNKNOWN}
     known = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    return {f": {key}": known.get(key, _UNKNOWN) for key in _SAID}
+    return {f": {key}": known.get(key, _UNKNOWN) for key in (*_SAID, *(known.keys() - {*_SAID}))}
 
 
 def _any_writer() -> str:
