@@ -334,6 +334,8 @@ def test_the_whole_command_and_again_with_its_adapter(tmp_path, monkeypatch, tok
     def folds(data):
         return lambda fold: read.append(fold) or (rows, [POOLED])
 
+    # It holds for the whole process, and hypothesis refuses to draw floats then.
+    monkeypatch.setattr(torch, "set_flush_denormal", lambda on: True)
     monkeypatch.setattr(distil, "DISTILLATION", TINY)
     monkeypatch.setattr(distil, "load_bundled", bundled)
     start = from_minilm(load_minilm()[0], seed=3)
