@@ -43,9 +43,9 @@ def found():
     return {(kind, passages): scores(kind, passages) for kind in KINDS for passages in (1, 2)}
 
 
-@pytest.mark.parametrize(("disagreement", "least"), [(0.5, (13, 5)), (0.4, (14, 11))])
+@pytest.mark.parametrize(("disagreement", "least"), [(0.5, (12, 4)), (0.4, (13, 10))])
 def test_passages_that_disagree_are_found_as_often_as_the_page_says(found, disagreement, least):
-    # Measured: as many as these floors. No pair is lost since passages on siblings do not count.
+    # Measured: one more each, which another processor may round away. No pair is lost since passages on siblings do not count.
     today = next(c.labels for c in shipped() if c.writer is None and c.form == "long")
     rule = today if disagreement is None else replace(today, disagreement=disagreement)
     for kind, floor in zip(KINDS, least, strict=True):

@@ -253,7 +253,7 @@ def verdicts(request):
     }
 
 
-@pytest.mark.parametrize(("disagreement", "most"), [(0.5, (10, 0)), (0.4, (11, 0))])
+@pytest.mark.parametrize(("disagreement", "most"), [(0.5, (12, 0)), (0.4, (13, 0))])
 def test_claims_that_a_passage_states_are_seldom_in_conflict_with_its_siblings(
     verdicts, disagreement, most
 ):
