@@ -45,7 +45,8 @@ def found():
 
 @pytest.mark.parametrize(("disagreement", "least"), [(0.5, (12, 4)), (0.4, (13, 10))])
 def test_passages_that_disagree_are_found_as_often_as_the_page_says(found, disagreement, least):
-    # Measured: one more each, which another processor may round away. No pair is lost since passages on siblings do not count.
+    # Measured: one more each, which another processor may round away. No pair is lost since texts
+    # on siblings do not count.
     today = next(c.labels for c in shipped() if c.writer is None and c.form == "long")
     rule = today if disagreement is None else replace(today, disagreement=disagreement)
     for kind, floor in zip(KINDS, least, strict=True):
