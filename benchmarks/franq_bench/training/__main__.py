@@ -9,7 +9,6 @@ is fitted again. A run that was stopped goes on where it was.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from franq_bench.data import seen
 from franq_bench.data.pairs import Example, Question
 from franq_bench.progress import report
 from franq_bench.training.families import FAMILIES
+from franq_bench.training.options import parsed, training_parser
 from franq_bench.training.recipe import FIRST, JOINT, LAST, SECOND, Recipe
 from franq_bench.training.sources import fold_reader, texts_of
 
@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 
 def main(arguments: list[str] | None = None) -> int:
     """Train with the options of the command line; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m franq_bench.training", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
-    parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
+    parser = training_parser("franq_bench.training", __doc__)
     parser.add_argument("--without", choices=FAMILIES, help="leave this family of data sets out")
-    parser.add_argument("--threads", type=int, default=None)
     only = parser.add_mutually_exclusive_group()
     only.add_argument(
         "--last-only", action="store_true", help="the fourth run alone, from the shipped network"
@@ -42,19 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     only.add_argument(
         "--blend-only", action="store_true", help="fit the shipped network's blend again"
     )
-    parser.add_argument(
-        "--own", type=Path, required=True,
-        help="folder of own answers for the blend (franq_bench.calibrator.own_long answer)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--own-labels", type=Path, default=Path("benchmarks/results/own-long/labels.jsonl"),
-        help="what readers said of their claims",
-    )  # fmt: skip
-    options = parser.parse_args(arguments)
-    if not options.data.is_dir():
-        parser.error(f"--data: {options.data} is not a folder with the data files")
-    if not options.own_labels.is_file():
-        parser.error(f"--own-labels: there is no file {options.own_labels}")
+    options = parsed(parser, arguments)
     import torch
 
     from franq_bench.training.export import export, refit

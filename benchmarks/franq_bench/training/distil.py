@@ -28,6 +28,7 @@ from franq_bench.training.export import export
 from franq_bench.training.items import Item, encoded
 from franq_bench.training.labelling import Pairs, to_label
 from franq_bench.training.loop import Run, epochs, nll, tensors
+from franq_bench.training.options import parsed, training_parser
 from franq_bench.training.own_claims import own_claims
 from franq_bench.training.recipe import DISTILLATION, FIRST, Distillation, Recipe
 from franq_bench.training.sources import fold_reader, texts_of
@@ -201,19 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m franq_bench.training.distil", description=__doc__
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
-    parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
-    parser.add_argument(
-        "--own", type=Path, required=True,
-        help="folder of own answers for the blend (franq_bench.calibrator.own_long answer)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--own-labels", type=Path, default=Path("benchmarks/results/own-long/labels.jsonl"),
-        help="what readers said of their claims",
-    )  # fmt: skip
+    parser = training_parser("franq_bench.training.distil", __doc__)
     parser.add_argument(
         "--teacher", type=Path,
         help="a trained adapter (benchmarks/results/teacher); without it one is trained",
@@ -223,12 +212,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         default="cuda" if torch.cuda.is_available() else "cpu",
         help="minutes on a GPU, days on a CPU; default: a GPU if there is one",
     )  # fmt: skip
-    parser.add_argument("--threads", type=int, default=None)
-    options = parser.parse_args(arguments)
-    if not options.data.is_dir():
-        parser.error(f"--data: {options.data} is not a folder with the data files")
-    if not options.own_labels.is_file():
-        parser.error(f"--own-labels: there is no file {options.own_labels}")
+    options = parsed(parser, arguments)
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error(
             "--device: this torch finds no CUDA device; install a build of torch for CUDA, or take "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence, Sized
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -40,7 +41,7 @@ class Input(Protocol):
 Kind = TypeVar("Kind", bound=Input)
 
 
-class Run(Generic[Kind]):
+class Run(ABC, Generic[Kind]):
     """Network, optimiser and averaged weights of one run in `out`.
 
     A checkpoint is written every `save_every` steps; a run that finds one goes on from it: same
@@ -69,13 +70,13 @@ class Run(Generic[Kind]):
         """The highest learning rate of a parameter."""
         return self.recipe.head_rate if name.startswith(("head", "mark")) else self.recipe.rate
 
+    @abstractmethod
     def logits(self, batch: Sequence[Kind]) -> Tensor:
         """The network's logits (b, 3)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def loss(self, logits: Tensor, batch: Sequence[Kind]) -> Tensor:
         """What the step lowers; the logits are in float32."""
-        raise NotImplementedError
 
     def update(self, batch: Sequence[Kind], progress: float) -> float:
         """Take one step on `batch`; `progress` counts epochs. Returns the loss."""

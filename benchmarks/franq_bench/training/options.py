@@ -1,0 +1,34 @@
+"""The command-line options that all training commands have, and what is wrong with them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def training_parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options for the data, the output and the blend's own answers."""
+    parser = argparse.ArgumentParser(prog=f"python -m {name}", description=description)
+    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
+    parser.add_argument(
+        "--own", type=Path, required=True,
+        help="folder of own answers for the blend (franq_bench.calibrator.own_long answer)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--own-labels", type=Path, default=Path("benchmarks/results/own-long/labels.jsonl"),
+        help="what readers said of their claims",
+    )  # fmt: skip
+    parser.add_argument("--threads", type=int, default=None)
+    return parser
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the arguments; data or labels that are missing end the command with a message."""
+    options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        parser.error(f"--data: {options.data} is not a folder with the data files")
+    if not options.own_labels.is_file():
+        parser.error(f"--own-labels: there is no file {options.own_labels}")
+    return options
