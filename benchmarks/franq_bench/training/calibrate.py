@@ -96,7 +96,7 @@ def kind(dataset: str) -> str:
 
 
 def fit(model: SmallFaithfulness, pairs: Sequence[Held], held: Mapping[str, float]) -> Blend:
-    """Fit the blend of `model`, whose own blend must be `plain`, on held-back pairs.
+    """Fit the blend of `model`, whose own blend must be `encoder_alone`, on held-back pairs.
 
     The inputs in `held` keep these weights (`fit_rows`).
     """

@@ -11,7 +11,7 @@ from torch import Tensor
 from franq_bench.data.pairs import Example, Question
 from franq_bench.training.calibrate import SURE, Held, fit, held_back
 from franq_guard.faithfulness.small import storage
-from franq_guard.faithfulness.small.blend import plain
+from franq_guard.faithfulness.small.blend import encoder_alone
 from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 
@@ -33,7 +33,7 @@ def export(
     the fitting fold.
     """
     torch.set_grad_enabled(False)
-    storage.save(folder, tensors, plain())
+    storage.save(folder, tensors, encoder_alone())
     return refit(folder, folder, examples, questions, own, seed=seed, report=report)
 
 
@@ -56,7 +56,12 @@ def refit(
     if torch.cpu._is_avx512_bf16_supported():
         network = network.to(torch.bfloat16)
     model = SmallFaithfulness(
-        network, load_minilm()[1], plain(), name="uncalibrated", embed=Embedder(), cache=50_000
+        network,
+        load_minilm()[1],
+        encoder_alone(),
+        name="uncalibrated",
+        embed=Embedder(),
+        cache=50_000,
     )
     pairs = held_back(examples, questions, own, seed=seed)
     report(f"calibrating on {len(pairs)} pairs")

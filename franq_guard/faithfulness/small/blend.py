@@ -118,7 +118,7 @@ class Blend:
         return cls(tuple(values["weights"]), values["intercept"], values["temperature"])
 
 
-def plain() -> Blend:
+def encoder_alone() -> Blend:
     """Return the blend that uses only the encoder: the sigmoid of its margin."""
     return Blend((1.0,) + (0.0,) * (len(INPUTS) - 1), 0.0)
 

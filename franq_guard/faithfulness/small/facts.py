@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
-from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED
+from franq_guard.faithfulness.small.numerals import FULL_TENS, ORDINAL_END, SPELLED
 from franq_guard.faithfulness.small.words import STOPWORDS, stem, words
 
 FACTS: Final = (
@@ -23,7 +23,6 @@ FACTS: Final = (
 
 _NEAR: Final = 8
 
-ORDINAL_END: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
 _NAME: Final = re.compile(
     r"\b[A-Z][\w’'-]*[a-z][\w’'-]*(?: (?:[A-Z]\.|[A-Z][\w’'-]*[a-z][\w’'-]*))*"
 )

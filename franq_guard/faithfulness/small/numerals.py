@@ -45,6 +45,7 @@ ORDINALS: Final = {
     **{word: number for word, number in SPELLED.items() if word not in CARDINALS},
     **_LARGE_ORDINALS,
 }
+ORDINAL_END: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
 _VALUES: Final = {"a": 1, "an": 1, "one": 1, **CARDINALS, **ORDINALS}
 _ENDS: Final = {"first": "st", "second": "nd", "third": "rd"}
 _SCALES: Final = {"trillion": 10**12, "billion": 10**9, "million": 10**6, "thousand": 1000}

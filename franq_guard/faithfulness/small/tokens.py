@@ -19,8 +19,7 @@ from franq_guard.faithfulness.small.amounts.units import (
     RATED_PATTERN,
     unit_of,
 )
-from franq_guard.faithfulness.small.facts import ORDINAL_END
-from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, in_digits
+from franq_guard.faithfulness.small.numerals import FULL_TENS, ORDINAL_END, SPELLED, in_digits
 from franq_guard.faithfulness.small.replies import SAYS_NO
 from franq_guard.faithfulness.small.words import (
     MONTHS,

@@ -1,4 +1,4 @@
-"""Splits text into the words that the small model's overlap features compare."""
+"""Words as the look-ups compare them: without endings; little words, negations, the calendar."""
 
 from __future__ import annotations
 
@@ -50,30 +50,3 @@ def calendar_word(word: str) -> str | None:
     """Return the first three letters of a lower-case month or weekday, None for another word."""
     known = word in CALENDAR or word in _SHORT or word in ("sept", "tues")
     return word[:3] if known else None
-
-
-_FIRST_NAMES: Final = (
-    "alex alexander alexandra", "andy drew andrew", "ben benjamin", "bill billy will william",
-    "bob bobby rob robert", "charlie chuck charles", "cathy kate kathy catherine katherine",
-    "chris christopher christina", "dan danny daniel", "dave david", "dick rick richard",
-    "ed eddie ned ted edward", "fred freddie frederick", "gene eugene", "greg gregory",
-    "hank harry henry", "jack johnny john", "jeff geoff jeffrey geoffrey", "jenny jennifer",
-    "jerry gerald", "jim jimmy james", "joe joseph", "ken kenneth", "larry lawrence",
-    "liz beth betty elizabeth", "maggie meg peggy margaret", "matt matthew", "mike mick michael",
-    "nick nicholas", "pat patrick patricia", "pete peter", "ron ronald", "sam samuel samantha",
-    "steve steven stephen", "sue susan", "ted theodore", "tim timothy", "tom thomas",
-    "tony anthony", "vicky victoria", "walt walter",
-)  # fmt: skip
-
-
-def _same_person() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for group in _FIRST_NAMES:
-        stems = {stem(name) for name in group.split()}
-        for name in stems:
-            found.setdefault(name, set()).update(stems)
-    return {name: frozenset(others) for name, others in found.items()}
-
-
-SHORT_NAMES: Final = _same_person()
-"""The stem of a first name -> those of the names that the same person may go by: Bob, Robert."""

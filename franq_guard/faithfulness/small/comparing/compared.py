@@ -218,7 +218,7 @@ class _Reading:
         objects = {thing.row for thing in right} or self._others(comparison.mark, subjects)
         if not subjects or not objects or subjects & objects:
             return None
-        return _every([_pair(comparison, column, sign, a, b) for a in subjects for b in objects])
+        return _all_hold([_pair(comparison, column, sign, a, b) for a in subjects for b in objects])
 
     def _subject(self, comparison: Comparison) -> int | None:
         """The row that is the most, not one in which something else is: "the largest in Skerra"."""
@@ -284,7 +284,7 @@ def _pair(comparison: Comparison, column: Column, sign: int, a: int, b: int) -> 
     return is_times(one, other, comparison.factor, at_least=at_least) if sign > 0 else None
 
 
-def _every(found: Sequence[bool | None]) -> bool | None:
+def _all_hold(found: Sequence[bool | None]) -> bool | None:
     if False in found:
         return False
     return None if None in found else True

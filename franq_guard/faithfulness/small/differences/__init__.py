@@ -1,1 +1,10 @@
-"""What differs between a claim and the sentence nearest to it, one kind of difference a file."""
+"""What differs between a claim and the sentence nearest to it. :mod:`.replaced` asks them all.
+
+- `gaps`, `same_name`: what stands in each other's place where the two are aligned word by word
+- `opposites`: a word whose opposite stands in its place
+- `subjects`, `crossed`: said of one thing, while the sentence says it of another
+- `exchanged` (two words, anywhere), `swapped` (two parts of a stretch), `roles` (the sides of a
+  relation such as "bought"): in each other's places
+- `as_fact`: told as a fact, while the sentence says that it is planned, alleged or possible
+- `derived`: numbers that a claim may compute or choose itself, so that they replace none
+"""
