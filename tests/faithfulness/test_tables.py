@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard.faithfulness.small.cut import Cut
-from franq_guard.faithfulness.small.model import _changed
+from franq_guard.faithfulness.small.refuting import changed
 from franq_guard.faithfulness.small.tables.cells import misplaced
 from franq_guard.faithfulness.small.tables.rows import tables
 from franq_guard.faithfulness.small.tables.sections import sections
@@ -237,7 +237,7 @@ def test_a_value_of_another_cell_takes_nothing_from_what_a_sentence_shows():
     claim = "In July the Team plan has 600 calls a day."
     assert misplaced(claim, context.source)
     # The number is all that differs from the sentence, which counts twice; another cell's once.
-    assert _changed(claim, [told], context)[0] == 2
+    assert changed(claim, [told], context)[0] == 2
 
 
 def test_words_of_a_cell_are_values_too():

@@ -32,13 +32,7 @@ from franq_guard.faithfulness.small.facts import facts
 from franq_guard.faithfulness.small.features import features
 from franq_guard.faithfulness.small.nearness import Embed, Nearness
 from franq_guard.faithfulness.small.reading import Logits, PairReader
-from franq_guard.faithfulness.small.refuting import (
-    NUMBER_ALONE,
-    Refuted,
-    refuted,
-    refuted_by_cells,
-)
-from franq_guard.faithfulness.small.replaced import Replaced, replaced
+from franq_guard.faithfulness.small.refuting import NUMBER_ALONE, Refuted, changed, refuted
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
 from franq_guard.faithfulness.small.written_out import written_out
 from franq_guard.records import Evidence, Passage, Span
@@ -180,12 +174,12 @@ class SmallFaithfulness:
         wanted = [
             (part, text)
             for (_, part, context), chunk, close in zip(pieces, read, near, strict=True)
-            for text in (*_of(context.chunks, chunk), *_of(context.sentences, close))
+            for text in (*_picked(context.chunks, chunk), *_picked(context.sentences, close))
         ]
         logits = self._reader.logits(wanted)
         cosines = self._cosines([(part, context.chunks) for _, part, context in pieces])
         found = [
-            _inputs(part, context, chunk, _of(context.sentences, close), logits, cosine)
+            _inputs(part, context, chunk, _picked(context.sentences, close), logits, cosine)
             for (_, part, context), chunk, close, cosine in zip(
                 pieces, read, near, cosines, strict=True
             )
@@ -236,7 +230,7 @@ class SmallFaithfulness:
             for of_one in texts
         ]
         read = [
-            _of(chunks, worth_reading(hypothesis, [chunk for _, chunk in chunks]))
+            _picked(chunks, worth_reading(hypothesis, [chunk for _, chunk in chunks]))
             for hypothesis, chunks in zip(spelled, placed, strict=True)
         ]
         against = refuted(texts, hypotheses, self._blend.against)
@@ -245,11 +239,7 @@ class SmallFaithfulness:
         return [
             np.array(
                 [
-                    self._of_passage(
-                        [(c, logits[h, c]) for at, c in of if at == place],
-                        by,
-                        in_table=place in by.tables,
-                    )
+                    self._of_passage([(c, logits[h, c]) for at, c in of if at == place], by, place)
                     for place in range(len(of_one))
                 ]
             ).reshape(len(of_one), 3)
@@ -257,10 +247,10 @@ class SmallFaithfulness:
         ]
 
     def _of_passage(
-        self, chunks: Sequence[tuple[str, Logits]], against: Refuted, *, in_table: bool
+        self, chunks: Sequence[tuple[str, Logits]], against: Refuted, place: int
     ) -> Floats:
-        """The probabilities (3,) of a passage of these chunks, and whether its table refutes."""
-        if not in_table:
+        """The probabilities (3,) of the passage at a place, which has these chunks."""
+        if place not in against.tables:
             return self._classes([(logits, against.by(chunk)) for chunk, logits in chunks])
         odds = self._blend.against(NUMBER_ALONE)
         return self._classes([((-math.inf, *logits[1:]), odds) for _, logits in chunks])
@@ -335,30 +325,9 @@ def _inputs(
         [*features(part, chunk), *facts(part, chunk)],
         features(part, context.whole),
         cosine,
-        _changed(part, near, context),
+        changed(part, near, context),
     )
 
 
-def _changed(part: str, near: Sequence[str], context: Cut) -> Replaced:
-    """What a piece of a claim replaces, by the sentences nearest to it and by tables.
-
-    The words of a table's row have no order, so nothing is aligned with them; a value from another
-    cell is one that was replaced, and so is what a claim that compares cells should say.
-    """
-    found = replaced(part, near, context.whole)
-    if context.rows:
-        told = [sentence for sentence in near if sentence not in context.rows]
-        unknown, found = found.number_unknown, replaced(part, told, context.whole)
-        number = max(found.number_replaced, unknown)
-        found = found._replace(number_replaced=number, number_unknown=unknown)
-    if refuted_by_cells(part, context.source):
-        found = found._replace(
-            number_replaced=max(1.0, found.number_replaced),
-            name_replaced=max(1.0, found.name_replaced),
-            number_unknown=max(1.0, found.number_unknown),
-        )
-    return found
-
-
-def _of(items: Sequence[_Item], chosen: Sequence[int]) -> list[_Item]:
+def _picked(items: Sequence[_Item], chosen: Sequence[int]) -> list[_Item]:
     return [items[i] for i in chosen]
