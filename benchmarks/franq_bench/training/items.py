@@ -11,7 +11,7 @@ from franq_bench.data.pairs import SOURCES, Example
 from franq_bench.data.written import ANSWERS, WRITTEN
 from franq_guard.faithfulness.small.chunks import chunks, sentences
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, Pair, make_pair, token_ids
-from franq_guard.faithfulness.small.features import features
+from franq_guard.faithfulness.small.features import features, overlap
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -91,9 +91,4 @@ def _choose(example: Example, rng: random.Random) -> tuple[str, str]:
     pieces = [example.premise[a:b] for a, b in spans]
     if example.label != 0 and rng.random() < 0.2:
         return claim, rng.choice(pieces)
-    return claim, max(pieces, key=lambda piece: _shared(claim, piece))
-
-
-def _shared(claim: str, piece: str) -> float:
-    values = features(claim, piece)
-    return values[0] + values[2]
+    return claim, max(pieces, key=lambda piece: overlap(claim, piece))

@@ -14,12 +14,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.words import STOPWORDS
-
-
-def _split(words_of: str) -> list[str]:
-    return words_of.split()
-
 
 _OPPOSITES: Final = (
     "increased/decreased rose/fell won/lost before/after first/last larger/smaller higher/lower "
@@ -46,8 +42,13 @@ _SYNONYMS: Final = (
     "home/house received/obtained purchased/bought also/additionally primarily/mainly "
     "established/founded requires/needs shows/demonstrates children/kids"
 )
-_SMALL: Final = _split("zero one two three four five six seven eight nine ten eleven twelve")
-_ORDINALS: Final = _split("first second third fourth fifth sixth seventh eighth ninth tenth")
+_SMALL: Final = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+)  # fmt: skip
+_ORDINALS: Final = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+)  # fmt: skip
 _MONTH: Final = (
     "January|February|March|April|May|June|July|August|September|October|November|December"
 )
@@ -57,19 +58,17 @@ _NAME: Final = re.compile(
 )
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 #: Words that begin with a capital only because something opens with them, and are part of no name.
-_NO_NAMES: Final = STOPWORDS | frozenset(
-    _split(
-        "all although among another any around because both despite during each either every "
-        "few finally following furthermore hence however if instead its later like many meanwhile "
-        "moreover most nevertheless no none once one only originally other others our overall "
-        "perhaps several similarly since some sometimes soon still such though through throughout "
-        "thus today together twice under unlike until "
-        "upon usually various what whether while within without yes yet you your according after "
-        "additionally also article figure table content section currently first second third "
-        "january february march april may june july august september october november december "
-        "monday tuesday wednesday thursday friday saturday sunday "
-        "inc jr sr dr mr mrs ms st"
-    )
+_NO_NAMES: Final = STOPWORDS | word_set(
+    "all although among another any around because both despite during each either every "
+    "few finally following furthermore hence however if instead its later like many meanwhile "
+    "moreover most nevertheless no none once one only originally other others our overall "
+    "perhaps several similarly since some sometimes soon still such though through throughout "
+    "thus today together twice under unlike until "
+    "upon usually various what whether while within without yes yet you your according after "
+    "additionally also article figure table content section currently first second third "
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday "
+    "inc jr sr dr mr mrs ms st"
 )
 _OF_A_PEOPLE: Final = re.compile(
     r"(?:[a-z](?:an|ish|ese|ic)|Greek|French|Dutch|Welsh|Swiss|Czech|Thai|Iraqi|Israeli)s?$"

@@ -72,8 +72,8 @@ class Blend:
         were fitted on the fitting fold. Of 68 pairs there that have one (FM2, FEVER symmetric,
         MNLI, SNLI, written) 66 are contradictions and 2 neutral; the mean of -log P of their
         classes falls from .57 to .18, as with the best constant (3.5). On 75 of the training fold
-        (73 contradictions, 2 entailed) it falls from .59 to .13. (The exception
-        that `classes` makes is left out of these figures.)
+        (73 contradictions, 2 entailed) it falls from .59 to .13. (The exception that `classes`
+        makes is left out of these figures.)
 
         Args:
             changed: `REPLACED` of the claim; values above 1 are of what alone differs.
@@ -159,8 +159,7 @@ def inputs(
     """
     margin, contradiction = margins(chunks)
     closer, against = margins(sentences)
-    lengths = len(FEATURES) - len(_COUNTED)
-    counted = [*near[:-lengths], *chunk[: len(_COUNTED)], *chunk[len(FEATURES) :]]
+    counted = [*near[: len(_COUNTED)], *chunk[: len(_COUNTED)], *chunk[len(FEATURES) :]]
     named = dict(zip(FEATURES, whole, strict=True))
     best = float(max(margin.max(), closer.max()))
     content = FEATURES.index("content")

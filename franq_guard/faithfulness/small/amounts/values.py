@@ -182,12 +182,8 @@ def _numbers(text: str) -> Iterator[Found]:
     yield from _sums(runs)
     joined = _joined(text, runs)
     for match in matches:
-        number, power = _amount(match), _power(text, match)
-        if power:
-            end = match.end()
-        else:
-            end = max(match.end("whole"), match.end("part"), match.end("word"))
-        number = number.scaleb(power)
+        power = _power(text, match)
+        number, end = _amount(match).scaleb(power), _end(match, power)
         if _counts_up(text, match) or _UNSURE.fullmatch(text, match.start(), end):
             yield Found(match.start(), end, ("place", text[match.start() : end]))
             continue
@@ -225,8 +221,7 @@ def _amounts(text: str) -> Iterator[Amount]:
         if match in joined:
             continue
         power = _power(text, match)
-        digits = max(match.end("whole"), match.end("part"), match.end("word"))
-        end = match.end() if power else digits
+        end = _end(match, power)
         if _UNSURE.fullmatch(text, match.start(), end):
             continue
         number = _amount(match).scaleb(power)
@@ -258,6 +253,11 @@ def _amount(match: re.Match[str]) -> Decimal:
         return Decimal(_cardinal(match["word"]))
     whole = re.sub(r"\D", "", match["whole"])
     return Decimal(whole + (match["part"] or "").replace(",", "."))
+
+
+def _end(match: re.Match[str], power: int) -> int:
+    """Where a number ends, with its "million" but without a unit."""
+    return match.end() if power else max(match.end("whole"), match.end("part"), match.end("word"))
 
 
 def _cardinal(written: str) -> int:
