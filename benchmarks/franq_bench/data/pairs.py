@@ -6,7 +6,7 @@ share-alike. All other sets are used for evaluation only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -62,14 +62,17 @@ PASSAGE_SOURCES: Final[Mapping[str, str]] = {
     "squad1.1 (XQuAD-en)": "CC BY-SA 4.0",
 }
 _POOL_FIELDS: Final = frozenset({"id", "title", "text"})
+SUPPORTED, NEUTRAL, CONTRADICTED, UNSUPPORTED = range(4)
+"""Of an `Example`; unsupported ones are neutral or contradicted."""
 CLASSES: Final[Mapping[str, int]] = {
-    "entailment": 0, "neutral": 1, "contradiction": 2, "supported": 0, "unsupported": 3,
+    "entailment": SUPPORTED, "neutral": NEUTRAL, "contradiction": CONTRADICTED,
+    "supported": SUPPORTED, "unsupported": UNSUPPORTED,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One labelled pair. `label`: 0 entailment, 1 neutral, 2 contradiction, 3 either of the two."""
+    """One labelled pair. `label`: `SUPPORTED`, `NEUTRAL`, `CONTRADICTED` or `UNSUPPORTED`."""
 
     dataset: str
     premise: str
@@ -109,6 +112,14 @@ def examples(paths: Sequence[Path], wanted: Wanted = lambda _: True) -> list[Exa
             if pair is not None and row.get("label") in CLASSES and wanted(row):
                 found.append(Example(row["dataset"], *pair, CLASSES[row["label"]]))
     return found
+
+
+def by_dataset(pairs: Iterable[Example]) -> dict[str, list[Example]]:
+    """Return the pairs of each data set; the sets are in the order of their names."""
+    found: dict[str, list[Example]] = {}
+    for pair in pairs:
+        found.setdefault(pair.dataset, []).append(pair)
+    return dict(sorted(found.items()))
 
 
 def _pair(row: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from franq_bench.data.pairs import Example, examples
+from franq_bench.data.pairs import SUPPORTED, Example, examples
 from franq_bench.data.seen import seen
 from franq_guard.faithfulness.small.features import word_overlap
 from franq_guard.franq import FloatArray
@@ -95,7 +95,7 @@ def measure(drawn: Mapping[str, Sequence[Example]], model: Scorer) -> list[dict[
     contexts, claims = [e.premise for e in pairs], [e.hypothesis for e in pairs]
     scores = {"": model, "overlap_": WordOverlap(), "cosine_": Cosine()}
     found = {prefix: np.array(scorer.score(contexts, claims)) for prefix, scorer in scores.items()}
-    labels = np.array([e.label == 0 for e in pairs], dtype=float)
+    labels = np.array([e.label == SUPPORTED for e in pairs], dtype=float)
     rows, start = [], 0
     for name, members in drawn.items():
         part = slice(start, start + len(members))

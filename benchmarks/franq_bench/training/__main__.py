@@ -9,10 +9,8 @@ is fitted again. A run that was stopped goes on where it was.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,9 +78,6 @@ def _train(
     tensors, tokenizer = load_minilm()
 
     def run(name: str, recipe: Recipe, start: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
-        (out / name).mkdir(parents=True, exist_ok=True)
-        settings = json.dumps(asdict(recipe), indent=1)
-        (out / name / "recipe.json").write_text(settings, encoding="utf-8")
         network = from_minilm(tensors, seed=recipe.seed)
         network.load_state_dict(start or {}, strict=False)
         trainer = Trainer(network, recipe, out / name)

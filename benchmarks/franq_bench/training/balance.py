@@ -12,10 +12,10 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from franq_bench.data.pairs import Example
+from franq_bench.data.pairs import NEUTRAL, SUPPORTED, Example
 from franq_bench.data.written import WRITTEN
 from franq_bench.training import perturb
-from franq_bench.training.generate import NEUTRAL, SUPPORTED, stated
+from franq_bench.training.generate import stated
 from franq_guard.faithfulness.small.chunks import sentences
 from franq_guard.faithfulness.small.features import word_overlap
 

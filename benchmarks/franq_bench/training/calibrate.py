@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_bench.data.pairs import Example, Question
+from franq_bench.data.pairs import SUPPORTED, UNSUPPORTED, Example, Question
 from franq_bench.training.generate import generated
 from franq_guard.faithfulness.small.blend import INPUTS, Blend, Floats
 from franq_guard.faithfulness.small.features import features
@@ -38,6 +38,16 @@ _KINDS: Final = {
 _BESIDE: Final = {0: 0.5, 2: 0.3, 9: 0.2}
 _LONGEST: Final = 2500
 """Characters; a longer document is used without further passages, as in its source."""
+_AGAINST: Final = (
+    *("contradiction", "missing", "negation", "absent", "strange", "order"),
+    *REPLACED,
+)
+"""How the inputs end whose weights are at most 0."""
+_FREE: Final = frozenset({"claim_length", "chunks"})
+"""Inputs whose weights may have either sign; those of the others are at least 0."""
+SURE: Final = frozenset(REPLACED) - {"told_as_fact"}
+"""The look-ups but `told_as_fact`: natural sets call half of what it finds supported."""
+Bounds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +112,9 @@ def fit(model: SmallFaithfulness, pairs: Sequence[Held], held: Mapping[str, floa
     """
     examples = [p.example for p in pairs]
     rows, owners = model.pieces([p.texts for p in pairs], [e.hypothesis for e in examples])
-    labels = np.array([e.label == 0 for e in examples])
+    labels = np.array([e.label == SUPPORTED for e in examples])
     weights, intercept = fit_rows(rows, owners, labels, [e.dataset for e in examples], held=held)
-    short = [e for e in examples if e.label < 3 and len(e.premise) < 1000]
+    short = [e for e in examples if e.label != UNSUPPORTED and len(e.premise) < 1000]
     return Blend(weights, intercept, _temperature(model, short))
 
 
@@ -146,7 +156,8 @@ def fit_rows(
     offset = rows @ np.array([held.get(name, 0.0) for name in INPUTS])
     free = [name for name in INPUTS if name not in held]
     rows = rows[:, [INPUTS.index(name) for name in free]]
-    mean, scale = rows.mean(axis=0), (rows.std(axis=0) + 1e-9) / _freedom(free)
+    freedom = np.array([4.0 if name in SURE else 1.0 for name in free])
+    mean, scale = rows.mean(axis=0), (rows.std(axis=0) + 1e-9) / freedom
     signs = [_sign(name) for name in free]
     slope = _bounded((rows - mean) / scale, offset, truth, shares, strength, signs)[:-1] / scale
     score = (rows - mean) @ slope
@@ -155,22 +166,6 @@ def fit_rows(
     intercept = float(second[1] - slope @ mean)
     weights = {**dict(zip(free, slope, strict=True)), **held}
     return tuple(round(float(weights[name]), 6) for name in INPUTS), round(intercept, 6)
-
-
-Bounds = tuple[float | None, float | None]
-_AGAINST: Final = (
-    *("contradiction", "missing", "negation", "absent", "strange", "order"),
-    *REPLACED,
-)
-_FREE: Final = frozenset({"claim_length", "chunks"})
-
-
-SURE: Final = frozenset(REPLACED) - {"told_as_fact"}
-"""The look-ups but `told_as_fact`: natural sets call half of what it finds supported."""
-
-
-def _freedom(names: Sequence[str]) -> Floats:
-    return np.array([4.0 if name in SURE else 1.0 for name in names])
 
 
 def _sign(name: str) -> Bounds:

@@ -10,10 +10,9 @@ run that was stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ from franq_bench.training.labelling import Pairs, to_label
 from franq_bench.training.loop import Run, epochs, nll, tensors
 from franq_bench.training.options import parsed, training_parser
 from franq_bench.training.own_claims import own_claims
-from franq_bench.training.recipe import DISTILLATION, FIRST, Distillation, Recipe
+from franq_bench.training.recipe import DISTILLATION, FIRST, Distillation
 from franq_bench.training.sources import fold_reader, texts_of
 from franq_bench.training.teacher import Prompted, Teacher
 from franq_bench.training.unlabelled import UNLABELLED
@@ -133,7 +132,7 @@ def labels_of(
     items = teaching.prompted(pairs.kept, bundled.tokenizer)
     if adapter is None:
         adapter = out / "teacher" / ADAPTER
-        run = TeacherRun(teacher, recipe, _folder(adapter.parent, recipe.teacher), device=device)
+        run = TeacherRun(teacher, recipe, adapter.parent, device=device)
 
         def drawn(seed: int) -> list[Prompted]:
             places = pairs.drawn(recipe.teacher, seed=seed, without_labels=False)
@@ -157,7 +156,7 @@ def student_of(
 ) -> dict[str, Tensor]:
     """Return the weights of the shipped network after its training on `targets` (n, 3)."""
     network = storage.load_network(storage.FOLDER)
-    run = StudentRun(network, recipe, _folder(out / "student", recipe.student), device=device)
+    run = StudentRun(network, recipe, out / "student", device=device)
     items = [
         Taught(item.pair, item.features, item.label, target)
         for item, target in zip(encoded(pairs.kept, tokenizer), targets, strict=True)
@@ -169,13 +168,6 @@ def student_of(
 
     epochs(run, drawn, report)
     return run.averaged()
-
-
-def _folder(folder: Path, recipe: Recipe) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(asdict(recipe), indent=1)
-    (folder / "recipe.json").write_text(text, encoding="utf-8")
-    return folder
 
 
 def main(arguments: list[str] | None = None) -> int:

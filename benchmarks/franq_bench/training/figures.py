@@ -18,7 +18,7 @@ import numpy as np
 
 from franq_bench.data.files import files
 from franq_bench.data.folds import Folds
-from franq_bench.data.pairs import CLASSES, Example, examples
+from franq_bench.data.pairs import SUPPORTED, UNSUPPORTED, Example, examples
 from franq_bench.data.written import ANSWERS, written
 from franq_bench.quality import faithfulness as bench
 from franq_bench.training.families import FAMILIES
@@ -56,7 +56,7 @@ def three_way(model: SmallFaithfulness, pairs: Sequence[Example], limit: int) ->
             classes = model.nli([e.premise for e in members], [e.hypothesis for e in members])
             called = classes.argmax(axis=1)
             right = [
-                int(c) == e.label or (e.label == CLASSES["unsupported"] and c != 0)
+                int(c) == e.label or (e.label == UNSUPPORTED and c != 0)
                 for c, e in zip(called, members, strict=True)
             ]
             found[name] = {"n": len(members), "accuracy": float(np.mean(right))}
@@ -66,7 +66,7 @@ def three_way(model: SmallFaithfulness, pairs: Sequence[Example], limit: int) ->
 def calibration(model: bench.Scorer, pairs: Sequence[Example], folder: Path) -> dict[str, Any]:
     """Return ECE and the reliability bins over `pairs`, and draw them."""
     scores = np.array(model.score([e.premise for e in pairs], [e.hypothesis for e in pairs]))
-    labels = np.array([e.label == 0 for e in pairs], dtype=float)
+    labels = np.array([e.label == SUPPORTED for e in pairs], dtype=float)
     drawn = to_svg(reliability_plot(labels, {"P(faithful)": scores}))
     (folder / "reliability.svg").write_text(drawn, encoding="utf-8")
     table = reliability(labels, scores)
@@ -88,7 +88,7 @@ def drift(model: SmallFaithfulness, pairs: Sequence[Example]) -> dict[str, Any]:
             for i, e in enumerate(short)
         ]
         scores = np.array(model.score_passages(shown, [e.hypothesis for e in short]))
-        labels = np.array([e.label == 0 for e in short])
+        labels = np.array([e.label == SUPPORTED for e in short])
         found[str(count)] = {
             name: {"n": int(own.sum()), "mean": float(scores[own].mean()),
                    "above_half": float((scores[own] > 0.5).mean())}
@@ -104,7 +104,7 @@ def half_precision(pairs: dict[str, list[Example]], weights: Path | None) -> dic
     for members in pairs.values():
         texts, claims = [e.premise for e in members], [e.hypothesis for e in members]
         full, half = (np.array(m.score(texts, claims)) for m in models)
-        labels = [float(e.label == 0) for e in members]
+        labels = [float(e.label == SUPPORTED) for e in members]
         moves.append(auroc(labels, half) - auroc(labels, full))
         gaps.append(float(np.abs(half - full).max()))
     macro = float(np.nanmean(moves))
@@ -112,7 +112,7 @@ def half_precision(pairs: dict[str, list[Example]], weights: Path | None) -> dic
     return {"macro_auroc_change": macro, "largest_change": largest, "largest_gap": max(gaps)}
 
 
-def speed(weights: Path | None, repeats: int = 5) -> dict[str, float]:
+def speed(weights: Path | None) -> dict[str, float]:
     """Return CPU seconds for 10 claims x 3 passages of 100 words: score, and evidence after it.
 
     CPU time of one thread, which other load on the machine hardly moves; two idle cores take about
@@ -125,7 +125,7 @@ def speed(weights: Path | None, repeats: int = 5) -> dict[str, float]:
     texts = [" ".join(passage) + "." for passage in passages]
     times: list[tuple[float, float]] = []
     model = SmallFaithfulness.bundled(weights=weights, threads=1)
-    for turn in range(repeats):
+    for turn in range(5):
         claims = [
             f"The figure {i} stands beside word number {turn} in part {i}." for i in range(10)
         ]

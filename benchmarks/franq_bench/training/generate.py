@@ -12,14 +12,20 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from franq_bench.data.pairs import Example, Question
+from franq_bench.data.pairs import (
+    CONTRADICTED,
+    NEUTRAL,
+    SUPPORTED,
+    UNSUPPORTED,
+    Example,
+    Question,
+)
 from franq_bench.training import neighbours, perturb
 from franq_guard.claims import RuleSplitter
 from franq_guard.faithfulness.small.chunks import sentences
 from franq_guard.faithfulness.small.words import words
 
 _SPLITTER: Final = RuleSplitter()
-SUPPORTED, NEUTRAL, CONTRADICTED, UNSUPPORTED = 0, 1, 2, 3
 _KINDS: Final = ("number", "name", "negation", "unit", "opposite", "roles", "left out")
 _WEIGHTS: Final = (5, 5, 3, 3, 3, 3, 4)
 

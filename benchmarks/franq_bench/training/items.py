@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from franq_bench.data.pairs import SOURCES, Example
+from franq_bench.data.pairs import SOURCES, SUPPORTED, Example, by_dataset
 from franq_bench.data.written import ANSWERS, WRITTEN
 from franq_guard.faithfulness.small.chunks import chunks, sentences
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, Pair, make_pair, token_ids
@@ -32,18 +32,15 @@ def draw(examples: Sequence[Example], *, seed: int, repeated: float = 1.0) -> li
     Of the sets that others made only the share `repeated` is drawn.
     """
     rng = random.Random(seed)  # noqa: S311 - no secret
-    by_source: dict[str, list[Example]] = {}
-    for example in examples:
-        by_source.setdefault(example.dataset, []).append(example)
     drawn: list[Example] = []
-    for source, rows in sorted(by_source.items()):
+    for source, rows in by_dataset(examples).items():
         whole, rest = divmod(wanted(source, len(rows), repeated), len(rows))
         drawn += rows * whole + rng.sample(rows, rest)
     rng.shuffle(drawn)
     return drawn
 
 
-def wanted(source: str, rows: int, repeated: float = 1.0) -> int:
+def wanted(source: str, rows: int, repeated: float) -> int:
     """Return how many pairs an epoch draws of a source with so many rows (see `draw`)."""
     _, weight, cap = SOURCES[source]
     share = 1.0 if source.startswith((WRITTEN, ANSWERS)) else repeated
@@ -82,13 +79,13 @@ def encoded(examples: Sequence[Example], tokenizer: Tokenizer) -> list[Item]:
 def _choose(example: Example, rng: random.Random) -> tuple[str, str]:
     claim = example.hypothesis
     parts = sentences(claim)
-    if len(parts) > 1 and example.label == 0 and rng.random() < 0.5:
+    if len(parts) > 1 and example.label == SUPPORTED and rng.random() < 0.5:
         start, end = rng.choice(parts)
         claim = claim[start:end]
     spans = chunks(example.premise, CHUNK_TOKENS)
     if len(spans) < 2:
         return claim, example.premise
     pieces = [example.premise[a:b] for a, b in spans]
-    if example.label != 0 and rng.random() < 0.2:
+    if example.label != SUPPORTED and rng.random() < 0.2:
         return claim, rng.choice(pieces)
     return claim, max(pieces, key=lambda piece: overlap(claim, piece))

@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from franq_bench.data.pairs import SOURCES, Example, Question
+from franq_bench.data.pairs import SOURCES, Example, Question, by_dataset
 from franq_bench.data.written import ANSWERS, WRITTEN
 from franq_bench.training.generate import generated
 from franq_bench.training.items import chosen, wanted
@@ -66,11 +66,9 @@ def to_label(
         recipe: how many of each.
     """
     rng = random.Random(recipe.seed)  # noqa: S311 - no secret
-    by_source: dict[str, list[Example]] = {}
-    for example in labelled:
-        by_source.setdefault(example.dataset, []).append(example)
+    by_source = by_dataset(labelled)
     rows = []
-    for source, found in sorted(by_source.items()):
+    for source, found in by_source.items():
         most = recipe.kept * SOURCES[source][2]
         own = source.startswith((WRITTEN, ANSWERS))
         rows += found if own or len(found) <= most else rng.sample(found, most)

@@ -7,6 +7,7 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence, Sized
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -42,7 +43,7 @@ Kind = TypeVar("Kind", bound=Input)
 
 
 class Run(ABC, Generic[Kind]):
-    """Network, optimiser and averaged weights of one run in `out`.
+    """Network, optimiser and averaged weights of one run in `out`, beside its recipe.
 
     A checkpoint is written every `save_every` steps; a run that finds one goes on from it: same
     epoch, same order of batches, next step. A subclass says how the network reads a batch
@@ -52,6 +53,9 @@ class Run(ABC, Generic[Kind]):
     def __init__(
         self, network: nn.Module, recipe: Recipe, out: Path, *, device: str = "cpu"
     ) -> None:
+        out.mkdir(parents=True, exist_ok=True)
+        settings = json.dumps(asdict(recipe), indent=1)
+        (out / "recipe.json").write_text(settings, encoding="utf-8")
         self.network, self.recipe, self.out = network.to(device), recipe, out
         self.device = torch.device(device)
         self.trained = {n: p for n, p in network.named_parameters() if p.requires_grad}

@@ -13,12 +13,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from franq_bench.data.pairs import Example, Question
+from franq_bench.data.pairs import NEUTRAL, SUPPORTED, UNSUPPORTED, Example, Question
 from franq_bench.training import perturb
 from franq_guard.faithfulness.small.chunks import sentences
 from franq_guard.faithfulness.small.words import words
 
-SUPPORTED, NEUTRAL, UNSUPPORTED = 0, 1, 3
 _PRONOUN: Final = re.compile(r"^(?:He|She|It|They)\b(?= (?!is said|was said)\w)")
 _DEPENDENT: Final = re.compile(r"^(?:He|She|It|They|This|These|Those|His|Her|Their|Its|However)\b")
 

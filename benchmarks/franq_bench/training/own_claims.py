@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from franq_bench.calibrator.own_long import LIMITS, answers, asked, claims_of
-from franq_bench.data.pairs import CLASSES, Example
+from franq_bench.data.pairs import CONTRADICTED, NEUTRAL, SUPPORTED, Example
 from franq_bench.data.read_claims import by_text, digest_of
 from franq_bench.training.calibrate import Held
 from franq_guard.faithfulness.base import texts_of
@@ -18,7 +18,7 @@ from franq_guard.faithfulness.base import texts_of
 __all__ = ["DATASET", "own_claims"]
 
 DATASET: Final = "own-answers"
-_CLASS: Final = {"S": "entailment", "C": "contradiction", "N": "neutral"}
+_CLASS: Final = {"S": SUPPORTED, "C": CONTRADICTED, "N": NEUTRAL}
 
 
 def own_claims(data: Path, folder: Path, read: Path) -> list[Held]:
@@ -40,6 +40,6 @@ def own_claims(data: Path, folder: Path, read: Path) -> list[Held]:
         for claim in claims_of(trace):
             label = known.get((question.id, digest_of(claim.text)))
             if label is not None and len(set(label.faith)) == 1:
-                kind = CLASSES[_CLASS[label.faith[0]]]
-                found.append(Held(Example(DATASET, "\n".join(texts), claim.text, kind), texts))
+                said = _CLASS[label.faith[0]]
+                found.append(Held(Example(DATASET, "\n".join(texts), claim.text, said), texts))
     return found

@@ -16,7 +16,7 @@ import numpy as np
 
 from franq_bench.data.files import files
 from franq_bench.data.folds import Fold, Folds
-from franq_bench.data.pairs import Example, examples
+from franq_bench.data.pairs import SUPPORTED, Example, examples
 from franq_bench.quality import faithfulness as bench
 from franq_bench.store.cache import Cache, content_key
 from franq_guard.faithfulness.base import FaithfulnessModel
@@ -92,7 +92,7 @@ def numbers(
         for i, score in zip(group, found, strict=True):
             scores[score_keys[i]] = score
     return [
-        Read(pair.dataset, bench.group(pair.dataset), pair.label == 0, scores[s], read[r])
+        Read(pair.dataset, bench.group(pair.dataset), pair.label == SUPPORTED, scores[s], read[r])
         for pair, r, s in zip(pairs, read_keys, score_keys, strict=True)
     ]
 

@@ -36,6 +36,7 @@ FORMAT: Final = "franq.faithfulness-teacher/1"
 LICENCE: Final = "CC BY-SA 4.0"
 MAX_PASSAGE: Final = 420  # tokens
 MAX_CLAIM: Final = 256
+_BATCH: Final = 65_536  # tokens that are labelled at once, padding included
 _SCALE: Final = 2.0  # of the adapters' products
 #: Matrices that read the same input share the first, narrow one of their adapters.
 _GROUPS: Final = {
@@ -213,21 +214,18 @@ def tensors(
     return ids.to(device), claim.to(device), (lengths - 1).to(device), found.to(device)
 
 
-def logits(
-    teacher: Teacher, items: Sequence[Prompted], *, device: str = "cpu", tokens: int = 65_536
-) -> Tensor:
+def logits(teacher: Teacher, items: Sequence[Prompted], *, device: str = "cpu") -> Tensor:
     """Return the logits (n, 3) of pairs in their order, on the CPU.
 
     Args:
         teacher: on `device`.
         items: the pairs.
         device: "cpu" or "cuda".
-        tokens: of a batch, padding included.
     """
     teacher.eval()
     found = torch.zeros(len(items), CLASSES)
     with torch.no_grad(), half_precision(torch.device(device)):
-        for batch in by_budget([len(item.pair) for item in items], tokens):
+        for batch in by_budget([len(item.pair) for item in items], _BATCH):
             read = teacher(*tensors([items[i] for i in batch], device))
             found[batch] = read.float().cpu()
     return found

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from franq_bench.data.pairs import Example, Question
+from franq_bench.data.pairs import SUPPORTED, Example, Question, by_dataset
 from franq_bench.data.written import ANSWERS, WRITTEN
 from franq_bench.training.generate import stated
 from franq_bench.training.items import chosen
@@ -52,8 +52,8 @@ def unlabelled(
     rng = random.Random(recipe.seed)  # noqa: S311 - no secret
     crossed = list(_crossed(labelled, recipe.crossed, rng))
     found = elsewhere(questions, recipe.elsewhere, rng)
-    # Label 0 until the texts are chosen: the chunk nearest to the claim is wanted, and sometimes a
-    # sentence of the claim alone.
+    # Supported until the texts are chosen: the chunk nearest to the claim is wanted, and sometimes
+    # a sentence of the claim alone.
     found = chosen([*crossed, *found], seed=recipe.seed)
     found += beside_sentence(_sources(read, recipe.beside_sentence, rng))
     return [replace(example, label=UNLABELLED) for example in found]
@@ -70,16 +70,13 @@ def cross(labelled: Sequence[Example], count: int, rng: random.Random) -> Iterat
         others = [p for p in drawn if p != example.premise]
         others.sort(key=lambda premise: -word_overlap(claim, premise[:_COMPARED]))
         for premise in others[:_NEAREST]:
-            yield Example(CROSS, premise, claim, 0)
+            yield Example(CROSS, premise, claim, SUPPORTED)
 
 
 def _crossed(labelled: Sequence[Example], count: int, rng: random.Random) -> Iterator[Example]:
-    by_source: dict[str, list[Example]] = {}
-    for example in labelled:
-        if example.dataset.startswith((*NATURAL, WRITTEN)):
-            by_source.setdefault(example.dataset, []).append(example)
-    for _, rows in sorted(by_source.items()):
-        yield from cross(rows, count, rng)
+    for dataset, rows in by_dataset(labelled).items():
+        if dataset.startswith((*NATURAL, WRITTEN)):
+            yield from cross(rows, count, rng)
 
 
 def beside_sentence(read: Sequence[Example]) -> list[Example]:
@@ -92,7 +89,7 @@ def beside_sentence(read: Sequence[Example]) -> list[Example]:
         parts = [example.premise[a:b] for a, b in stretches(example.premise)]
         if len(parts) > 1:
             best = parts[nearest(example.hypothesis, parts)[0]]
-            found.append(Example(SENTENCE, best, example.hypothesis, 0))
+            found.append(Example(SENTENCE, best, example.hypothesis, SUPPORTED))
     return found
 
 
@@ -124,5 +121,5 @@ def elsewhere(questions: Sequence[Question], count: int, rng: random.Random) -> 
             claim = rng.choice(stated(claim)) if rng.random() < 0.5 else claim
             others = rng.sample(question.others, min(_OTHERS, len(question.others)))
             best = max(others, key=lambda text: word_overlap(claim, text))
-            found.append(Example(ELSEWHERE, best, claim, 0))
+            found.append(Example(ELSEWHERE, best, claim, SUPPORTED))
     return found
