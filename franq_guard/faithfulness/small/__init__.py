@@ -3,7 +3,8 @@
 - `cut`, `chunks`: passages into chunks and sentences, claims into sentences; which to read
 - `plain`: words and letters as one sees them, without soft hyphens, ligatures, cuts at line ends
 - `written_out`: what a text says by its form: `html` (markup), `tables/` (each row as a sentence),
-  `replies` (a question with its "No"), `lists` (the words before a list, "Pool: no")
+  `replies` (a question with its "No"), `lists` (the words before a list, "Pool: no");
+  `rewritten` leads back to the original
 - `spelling`, `amounts/`, `numerals`: a claim's numbers and dates as the passages write them
 - `comparing/`: "A has more beds than B", computed from the cells of a table
 - `reading`, `encoder_input`, `encoder`: the network over (claim, text) pairs

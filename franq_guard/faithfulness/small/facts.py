@@ -21,8 +21,7 @@ FACTS: Final = (
     "order",  # 1 where two names are swapped around the words between them
 )
 
-_NEAR: Final = 8
-
+_NEAR: Final = 8  # words on each side of a number
 _NAME: Final = re.compile(
     r"\b[A-Z][\w’'-]*[a-z][\w’'-]*(?: (?:[A-Z]\.|[A-Z][\w’'-]*[a-z][\w’'-]*))*"
 )

@@ -52,6 +52,7 @@ class Measured(NamedTuple):
 
 
 _POUNDS: Final = ({"1 pound", "1 lb"}, {"1 pound", "1 GBP"})
+"""A pound is of weight or of money."""
 
 
 class Token(NamedTuple):

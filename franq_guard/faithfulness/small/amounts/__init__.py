@@ -1,1 +1,6 @@
-"""Reads numbers with what they are of: units, dates, rounded numbers, lower and upper limits."""
+"""Reads numbers with what they are of: units, dates, rounded numbers, lower and upper limits.
+
+- `values`, with `units` and `clock`: what a text's numbers say, in one form
+- `bounds`: "less than 20 kg" of a claim, where the passages have the exact number
+- `limits`: whether a number is said to be the least or the most ("at least", "up to")
+"""

@@ -39,7 +39,6 @@ from franq_guard.faithfulness.small.comparing.wording import (
     SMALL,
     Wording,
     cardinal,
-    says_more,
 )
 
 _OTHERS: Final = word_set("any other others all every rest else")
@@ -135,7 +134,7 @@ class _Reading:
         if right is None:
             return None
         wording = Wording(self.tokens, self.things, self.grid, comparison, column, self.context)
-        more = says_more(self.tokens, wording)
+        more = wording.says_more()
         return None if more is None else _Verdict(right, whole=not more)
 
     def _heads(self, one: Comparison | None) -> bool:

@@ -40,12 +40,6 @@ _ASIDE: Final = word_set(", ( at")  # "the most seats, with 6"
 _WITHIN: Final = word_set("in on of at")  # "the oldest in the sale"
 
 
-def says_more(tokens: Sequence[Token], wording: Wording) -> bool | None:
-    """Whether a claim says more than the comparison; None for words that may change it."""
-    found = [wording.understood(at) for at in range(len(tokens))]
-    return None if None in found else False in found
-
-
 @dataclass(frozen=True)
 class Wording:
     """The words of a claim that compares rows in a column."""
@@ -57,7 +51,12 @@ class Wording:
     column: Column
     context: str
 
-    def understood(self, at: int) -> bool | None:
+    def says_more(self) -> bool | None:
+        """Whether the claim says more than the comparison; None for words that may change it."""
+        found = [self._understood(at) for at in range(len(self.tokens))]
+        return None if None in found else False in found
+
+    def _understood(self, at: int) -> bool | None:
         """Whether a word is part of what is computed; False: it adds something; None: unknown."""
         word, comparison = self.tokens[at].text, self.comparison
         if any(thing.start <= at < thing.end for thing in self.things):
