@@ -211,6 +211,7 @@ def _shares(datasets: Sequence[str]) -> Floats:
 
 
 def _telling(rows: Floats, owners: NDArray[np.intp], labels: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The rows that a pair's label holds for: all of a supported one, else the least supported."""
     margin = rows[:, INPUTS.index("margin")]
     lowest: dict[int, int] = {}
     for index, owner in enumerate(owners.tolist()):

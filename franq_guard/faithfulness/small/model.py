@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -294,8 +295,8 @@ class SmallFaithfulness:
         scores = iter(self.score([a for a, _ in pairs], [b for _, b in pairs]))
         found: list[Evidence | None] = []
         for best in near:
-            value, place = max((next(scores), -rank) for rank, _ in enumerate(best))
-            number, span = places[read[best[-place]]]
+            value, place = max(((next(scores), i) for i in best), key=itemgetter(0))
+            number, span = places[read[place]]
             start, end = texts[number].original(*span)
             found.append(Evidence(number, start, end, value))
         return found

@@ -44,12 +44,12 @@ def as_written(claim: str, text: str) -> str:
 
 def _other(claim: str, found: Found, known: dict[Value, list[str]]) -> bool:
     """Whether the text has this value, but in other spellings only."""
-    own = _plain(claim[found.start : found.end])
+    own = _folded(claim[found.start : found.end])
     spellings = known.get(found.value, ())
-    return bool(spellings) and all(_plain(spelling) != own for spelling in spellings)
+    return bool(spellings) and all(_folded(spelling) != own for spelling in spellings)
 
 
-def _plain(spelling: str) -> str:
+def _folded(spelling: str) -> str:
     """A spelling without what is no difference to the look-ups: "a three-year term"."""
     return spelling.lower().replace(",", "").replace("-", " ").removesuffix("s")
 

@@ -1,4 +1,4 @@
-"""Words as the look-ups compare them: without endings; little words, negations, the calendar."""
+"""Words as the look-ups compare them: split, stemmed; little words, negations, the calendar."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ STOPWORDS: Final = word_set(
 LONGEST_SENTENCE: Final = 150
 """Words; what has more is no sentence but a text without sentence ends."""
 NEGATIONS: Final = word_set("not no never none nobody nothing neither nor without cannot hardly")
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_CALENDAR: Final = CALENDAR | {word[:3] for word in CALENDAR} | {"sept", "tues"}
 
 
 def words(text: str) -> list[str]:
@@ -42,11 +44,6 @@ def stem(word: str) -> str:
     return word
 
 
-_SHORT: Final = {word[:3] for word in CALENDAR}
-MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-
-
 def calendar_word(word: str) -> str | None:
     """Return the first three letters of a lower-case month or weekday, None for another word."""
-    known = word in CALENDAR or word in _SHORT or word in ("sept", "tues")
-    return word[:3] if known else None
+    return word[:3] if word in _CALENDAR else None
