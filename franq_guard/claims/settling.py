@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from franq_guard.basics.template_marks import as_tags
 from franq_guard.basics.text import with_line_feeds
 from franq_guard.claims.blocks import (
     ENDS,
@@ -137,7 +138,8 @@ def restart(text: str, end: int) -> Restart | None:
     at = text.rfind("\n", 0, block.start) + 1
     if at < before.end or "|" in text[before.start : before.end]:
         return None  # a tag that breaks the line, or a table that may continue
-    lead = text[at : block.start]  # the end of what began before, if it is a tag or a fence
+    # The end of what began before, if it is a tag or a fence.
+    lead = as_tags(text)[at : block.start]
     if OPENS_JSON.match(text, at) or "</" in lead or has_fence(lead):
         return None
     return Restart(at, is_block=True)

@@ -27,6 +27,8 @@ PIECES = [
     "I cannot find it, but it is red. ", "\nii. ",
     "\n[1]: ", "\n[^2]: The town is big. ", "\n[3]: Lee, Towns, 1990\n", "\nSources:\n",
     "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
+    "[THINK]", "[/THINK]It was so. ", "\n[THINK]", "<|channel|>analysis<|message|>", "<|im_end|>",
+    "<|end|><|start|>assistant<|channel|>final<|message|>", "assistantfinal", "analysisThe town ",
     "`<style>`", "</style>", "<br>", "<tool_call>", "\n``` It is big. ", "\n```python\n", "\n~~~\n",
     "```", "`<p>` ", ".** ", "**Dr. ", "*No. ", " .NET ", "_",
     "\n**Size: 9 km**\n", "**Age: old**\n", "<answer>", "</answer>", "\n| a<br>b | c |\n",

@@ -107,6 +107,8 @@ def test_it_equals_the_check_of_the_whole(action, patient, text, seed):
 
 MARKS = [
     "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
+    "[THINK]", "[/THINK]It was so. ", "\n[THINK]", "<|channel|>analysis<|message|>", "<|im_end|>",
+    "<|end|><|start|>assistant<|channel|>final<|message|>", "assistantfinal", "analysisThe town ",
     "<style>", "`<think>` ", "`<style>` ", "<br>", "\n```\n", "\n```python\n", "\n```md\n",
     "\n``` ", "\n~~~\n",
 ]  # fmt: skip
