@@ -16,12 +16,14 @@ _CHANNEL = (
     r"<\|message\|>"
 )
 """What gpt-oss writes before each of its parts; " to=..." in it names the tool that it is for."""
+FIRST = "analysis"
+"""What begins an answer of which the marks of its first channel were taken out."""
 _SIGNS = ("|>", "<|", "｜>", "THINK]", "think▷", "_of_turn>")
 _SPECIAL = r"<[|｜][\w▁]{1,40}[|｜]>"
 _MARK = re.compile(
     rf"(?P<header>{_CHANNEL})"
     # What is left of two of them without their marks: "analysisThe user ... assistantfinalIt is".
-    r"|(?P<first>\Aanalysis(?=[A-Z][\w'’]*\s))|(?P<last>assistantfinal)"
+    rf"|(?P<first>\A{FIRST}(?=[A-Z][\w'’]*\s))|(?P<last>assistantfinal)"
     r"|(?P<opens>\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
     r"|<\|channel>thought(?=\n))"
     r"|(?P<closes>\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<channel\|>)"
@@ -36,13 +38,14 @@ _END = re.compile(r"</think *>")
 
 def as_tags(answer: str) -> str:
     """The answer with a tag of the same length for each mark, with blanks in it: ``<think   >``."""
-    if not any(sign in answer for sign in _SIGNS) and not answer.startswith("analysis"):
+    if not any(sign in answer for sign in _SIGNS) and not answer.startswith(FIRST):
         return answer  # as nearly all are
-    thinks, parts, at = False, list[str](), 0
+    opened, parts, at = "", list[str](), 0
     for mark in _MARK.finditer(answer):
-        tag = _tag(mark, thinks)
+        tag = _tag(mark, opened)
         if tag is not None:
-            thinks = tag.endswith("<think") or (thinks and tag != "</think")
+            if tag != "<br":
+                opened = "" if tag == "</think" else mark.group()
             parts += answer[at : mark.start()], tag.ljust(len(mark.group()) - 1), ">"
             at = mark.end()
     return "".join((*parts, answer[at:]))
@@ -54,15 +57,18 @@ def after_thoughts(reply: str) -> str:
     return reply[len(reply) - len(said) :]
 
 
-def _tag(mark: re.Match[str], thinks: bool) -> str | None:
-    """The tag for a mark, without its end; None where it says nothing new."""
+def _tag(mark: re.Match[str], opened: str) -> str | None:
+    """The tag for a mark, without its end; None where it says nothing new.
+
+    ``opened``: the mark of what the model thinks there, or empty.
+    """
     if mark["header"]:
         is_asked = " to=" in f"{mark['asked'] or ''}{mark['asks']}"
         if mark["channel"] == "analysis" or is_asked:
-            return None if thinks else "\n<think"  # which counts without an end, too
-        return "</think" if thinks else "<br"
+            return None if opened else "\n<think"  # which counts without an end, too
+        return "</think" if opened.endswith("<|message|>") else "<br"
     if mark["last"]:
-        return "</think" if thinks else None
+        return "</think" if opened == FIRST else None
     if mark["first"] or mark["opens"]:
         return "<think"
     return "</think" if mark["closes"] else "<br"

@@ -29,6 +29,8 @@ PIECES = [
     "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
     "[THINK]", "[/THINK]It was so. ", "\n[THINK]", "<|channel|>analysis<|message|>", "<|im_end|>",
     "<|end|><|start|>assistant<|channel|>final<|message|>", "assistantfinal", "analysisThe town ",
+    "\n\n📌 Key facts\n\n", "\n🔎 Where to look\n", "\n✅ Red\n", "\n1. **Life**\n",
+    "\n   - It is. ", "\n**1. Life**\n", "📌 ",
     "`<style>`", "</style>", "<br>", "<tool_call>", "\n``` It is big. ", "\n```python\n", "\n~~~\n",
     "```", "`<p>` ", ".** ", "**Dr. ", "*No. ", " .NET ", "_",
     "\n**Size: 9 km**\n", "**Age: old**\n", "<answer>", "</answer>", "\n| a<br>b | c |\n",

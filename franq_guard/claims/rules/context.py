@@ -81,12 +81,8 @@ class Reader:
         self.stated = False
 
     @property
-    def leads(self) -> bool:
-        """Whether a lead-in says what the items of the list are: "It is waterproof:"."""
-        return bool(self._lead)
-
-    @property
-    def _lead(self) -> str:
+    def lead(self) -> str:
+        """What says what the items of the list are ("It is waterproof:"), or ""."""
         return self._leads[-1].text if self._leads else ""
 
     @property
@@ -143,7 +139,7 @@ class Reader:
 
     def one_of_several(self, sentence: str) -> bool:
         """Whether it is an item, no sentence, of a list that says how many: "two topics:"."""
-        counted = any(x.low in COUNTS or x.is_number for x in lex(self._lead))
+        counted = any(x.low in COUNTS or x.is_number for x in lex(self.lead))
         return counted and _is_fragment(sentence)
 
     def place(self, claim: Claim, note: str | None = None) -> Claim:
@@ -151,14 +147,14 @@ class Reader:
 
         ``note``: whom or what the claim's pronoun means.
         """
-        if self._lead and _is_fragment(claim.text) and not _STEPS.search(self._lead):
-            return replace(claim, text=f"{self._lead}: {claim.text}", context=self._above() or None)
+        if self.lead and _is_fragment(claim.text) and not _STEPS.search(self.lead):
+            return replace(claim, text=f"{self.lead}: {claim.text}", context=self._above() or None)
         if self._denies:
             full = claim.full and _denied(claim.full)
             claim = replace(claim, text=_denied(claim.text), full=full)
         notes = [note] if note else []
-        if self._lead:
-            notes.append(f"list: {self._lead}")
+        if self.lead:
+            notes.append(f"list: {self.lead}")
         notes.extend(filter(None, [self._above()]))
         if self.question and not notes and _is_fragment(claim.text):
             notes.append(f"question: {self.question}")
@@ -167,7 +163,7 @@ class Reader:
     @property
     def _denies(self) -> bool:
         """Whether this is the first sentence of an item in a list of what is not so."""
-        above = self._lead or self._heading
+        above = self.lead or self._heading
         return bool(self._level and not self.before and _DENIES.search(above))
 
     def _above(self) -> str:

@@ -46,6 +46,7 @@ def reason(sentence: str) -> str | None:
     "Yes." beside a full sentence, or to a question whose words do not surely tell what it states
     (:mod:`.bare_answers`).
     """
+    sentence = sentence.replace("ℹ", "*")  # the one emoji that counts as a letter
     if not any(c.isalnum() for c in sentence) or _TAG.fullmatch(sentence):
         return "no statement"
     if _URL.match(sentence):

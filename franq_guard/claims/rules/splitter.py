@@ -26,6 +26,7 @@ from franq_guard.claims.rules.headings import (
     header_states,
     heading_states,
     names_source,
+    title,
 )
 from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
@@ -103,6 +104,9 @@ class RuleSplitter:
         listed = closing_sources(answer, found)
         for i, block in enumerate(found):
             is_last = i + 1 == len(found) and block.end > after
+            named = title(answer, found, i, reader) if self.language == "en" else None
+            if named is not None:
+                block = replace(block, kind="heading", start=named[0])
             heading = answer[block.start : block.end] if block.kind == "heading" else ""
             block = self._read_as(answer, block, reader, is_last=is_last, listed=i > listed)
             span = (block.start, block.end)
@@ -225,7 +229,7 @@ class RuleSplitter:
         if is_bare(text, reader.before, following):
             full = denied(text, reader.question, following)
             return Claim(full or text, (span,), not_a_claim=None if full else "yes or no")
-        if self.language != "en" or reader.leads or not lone(own):
+        if self.language != "en" or reader.lead or not lone(own):
             return None
         claim = Claim(as_sentence(own), (span,), full=asked(own, reader.open_question))
         claim = reader.place(stated.clear(claim))
