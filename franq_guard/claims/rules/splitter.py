@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from franq_guard.basics.text import with_line_feeds
+from franq_guard.basics.text import trimmed, with_line_feeds
 from franq_guard.claims.blocks import NOTHING, Block, blocks, closing_sources
 from franq_guard.claims.forms import SOURCES
 from franq_guard.claims.rules.asides import without_asides, without_examples
@@ -32,7 +32,7 @@ from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
-from franq_guard.claims.rules.turns import turn
+from franq_guard.claims.rules.turns import facts_beside, turn
 from franq_guard.claims.rules.unfinished import unfinished
 from franq_guard.claims.rules.whole import stays_whole
 from franq_guard.claims.sentences import sentences
@@ -245,15 +245,18 @@ class RuleSplitter:
         if why is None and self.language == "en" and _TO_THE_END.match(answer, part[1]):
             why = "unfinished" if unfinished(text, reader.before) else None
         source = hide(stated.text, hidden)
+        whole = bool(reader.one_of_several(text) or (hidden and _SINGLE_QUOTE.search(text)))
         for piece in _pieces(source, part, why):
+            found = _clauses(source, piece, whole=whole)
             if piece.why is not None:
-                spans = tuple(subtract((piece.span,), hidden))
+                found = facts_beside(found) if found and self.language == "en" else []
+                apart = [*hidden, *(span for clause in found for span in clause.spans())]
+                left_of = (trimmed(answer, *span) for span in subtract((piece.span,), apart))
+                spans = tuple((a, b) for a, b in left_of if a < b)
                 joined_on = piece.begin > piece.span[0]
-                left = shown(answer, (piece.begin, piece.span[1]), hidden)
+                left = shown(answer, (piece.begin, piece.span[1]), apart).strip()
                 yield Claim(as_sentence(left) if joined_on else left, spans, not_a_claim=piece.why)
-                continue
-            whole = reader.one_of_several(text) or (hidden and _SINGLE_QUOTE.search(text))
-            for clause in _clauses(source, piece.begin, piece.span[1], whole=bool(whole)):
+            for clause in found:
                 spans = clause.spans()
                 if spans[0][0] == piece.begin:  # the conjunction before it is its own
                     spans = ((piece.span[0], spans[0][1]), *spans[1:])
@@ -286,9 +289,11 @@ def _pieces(source: str, part: Span, why: str | None) -> list[_Piece]:
     return [_Piece((start, start + turned.cut), start, first), *found] if turned.cut else found
 
 
-def _clauses(answer: str, start: int, end: int, *, whole: bool) -> list[Clause]:
-    """The clauses of the sentence ``answer[start:end]``, by their first own word."""
-    words = tuple(lex(answer, start, end))
+def _clauses(answer: str, piece: _Piece, *, whole: bool) -> list[Clause]:
+    """The clauses of a piece of a sentence, by their first own word; of an opinion, too."""
+    if piece.why not in {None, "opinion"}:
+        return []
+    words = tuple(lex(answer, piece.begin, piece.span[1]))
     marks = emphasis(answer, words)
     read = tuple(x for x in words if x.index not in marks) or words
     found = [Clause(read, read)]

@@ -7,11 +7,13 @@ passages or the assistant cannot say is part of the refusal.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import (
     find_verb,
     is_adverb,
@@ -80,6 +82,9 @@ _KNOWING = re.compile(
 )
 _MARKS = " \"'“”‘’«»()`*_"
 _TALKERS = word_set("i we you i'm i've i'd i'll we're we've we'd we'll you're you've you'd you'll")
+_OWN = word_set("i personally honestly frankly")
+"""How an opinion begins that is surely about the thing, unlike "It is the best, which ..."."""
+_RATES = word_set("better best good great nice perfect ideal worse worst beautiful easier nicer")
 _NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("if whether how why")
 _TURNS = {
     "refusal": (_TURN, _CAUSE, _COLON, _THAT),
@@ -142,6 +147,26 @@ def turn(sentence: str, why: str) -> Turn | None:
     if why == "lead-in":
         return _list_at_end(sentence)
     return _refusal_at_end(sentence) if why == "refusal" else None
+
+
+def facts_beside(opinion: Sequence[Clause]) -> list[Clause]:
+    """The clauses of an opinion that tell a fact of what it names: "I like Pro, which costs $15".
+
+    Only those that surely have that as their subject, and a number or a name in what they tell.
+    """
+    if opinion[0].own[0].low not in _OWN:
+        return []
+    found: list[Clause] = []
+    for clause in opinion[1:]:
+        begins, after = clause.own[0], clause.own[min(1, len(clause.own) - 1)]
+        goes_on = found and begins.low == "and" and begins.index == found[-1].own[-1].index + 1
+        is_aside = begins.is_comma and after.low in {"which", "who", "whose"}
+        of_thing = clause.frame[0].index > 0 and clause.frame[0].low not in w.SUBJECT_PRONOUNS
+        told = any(x.is_number or x.is_name for x in clause.own[1:])
+        told = told and not any(x.low in _RATES for x in clause.own)
+        if (goes_on or is_aside) and of_thing and told:
+            found.append(clause)
+    return found
 
 
 def _after_concession(sentence: str) -> list[Span]:
