@@ -190,3 +190,23 @@ def test_a_fact_that_an_opinion_names_beside_it_is_a_claim(sentence, facts):
 def test_an_opinion_without_its_fact_is_a_sentence():
     text = "I recommend Pro, which costs $9. It is red."
     assert remove_claims(text, SPLITTER.split(text), [1]) == "I recommend Pro. It is red."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("Let's compute: 4 × 5 = 20.", "4 × 5 = 20."),
+        ("Let me add up: 3 boxes × $12 = $36.", "3 boxes × $12 = $36."),
+        ("Let's see: area = 3 m × 4 m = 12 m².", "Area = 3 m × 4 m = 12 m²."),
+    ],
+)
+def test_what_is_computed_behind_a_lead_in_is_a_claim(sentence, said):
+    lead, claim = SPLITTER.split(sentence)
+    assert (lead.not_a_claim, claim.not_a_claim, claim.text) == ("lead-in", None, said)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Let's take: x = 5.", "Let me add up:", "Let's begin: 1 of 2."]
+)
+def test_what_is_only_set_is_a_lead_in(sentence):
+    assert [claim.not_a_claim for claim in SPLITTER.split(sentence)] == ["lead-in"]

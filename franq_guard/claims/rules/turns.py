@@ -47,6 +47,8 @@ _SAYING = re.compile(
     r"|mention|confirm|repeat|stress|emphasi[sz]e|point out|(?:tell|remind) you)(?:ing)? that\s+",
     re.I,
 )
+_EQUATION = re.compile(r"(?:[^:=]{0,80}=)?[^:=]{0,80}\d[^:=]{0,20}=[^:=\w]{0,4}\d")
+"""What is computed: "4 × 5 = 20"; not "x = 5", which is only set."""
 _DASH = re.compile(r"(?<!\s)\s+[–—]\s+")
 _REGRET = re.compile(
     r"^\W*(?:i'm|i am) (?:(?:very|so|truly) )?"
@@ -142,7 +144,8 @@ def turn(sentence: str, why: str) -> Turn | None:
         if _CONCESSION.match(sentence):
             found.update(_after_concession(sentence))
     for cut, rest in sorted(found, key=lambda x: x[1])[:_MOST]:
-        if reason(sentence[rest:]) is None and _states(sentence[rest:]):
+        said = sentence[rest:]
+        if reason(said) is None and (_states(said) or _EQUATION.match(said)):
             return Turn(cut, rest)
     if why == "lead-in":
         return _list_at_end(sentence)
