@@ -28,6 +28,8 @@ _TAKEN_OUT = re.compile(
 )
 """Blanks that hold something taken out, before a mark."""
 _LOOSE_END = " ,;:—–-"
+_JOINING_END = re.compile(r"[,;] (?:and|or)$")
+"""What joins an item of a list to the next one: "a sauna, and"."""
 _CLOSED = (".", "!", "?", "。", "！", "？", "…", '."', ".”", '!"', '?"', ".)", ".»", ".'", ".’")
 
 
@@ -75,12 +77,14 @@ def as_sentence(text: str) -> str:
     It begins with a capital letter and ends with a punctuation mark. A sign such as "✅" before
     it is left out.
     """
+    is_code = text.startswith("`")
     text = _BLANKS.sub(" ", _TAKEN_OUT.sub("", plain(text))).strip().strip(_LOOSE_END)
+    text = _JOINING_END.sub("", text)
     text = _NUMBERING.sub("", _OPENING_SIGN.sub("", text))
     if not text:
         return text
     first = text.split(" ", 1)[0]
-    if first.islower():
+    if first.islower() and not is_code:
         text = text[0].upper() + text[1:]
     return text if text.endswith(_CLOSED) else text + "."
 

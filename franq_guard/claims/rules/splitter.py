@@ -56,6 +56,8 @@ _TO_THE_END = re.compile(r"[ \t]*\Z")
 _PROSE = frozenset({"paragraph", "item"})
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")
 """What may be an apostrophe, so that a sentence may be split inside such quotation marks."""
+_DASHES = " -–—/"
+"""What a cell without a value holds."""
 _MAX_WORDS = 150
 """A longer sentence is hardly prose and is not split, which also keeps the time linear."""
 
@@ -124,7 +126,7 @@ class RuleSplitter:
             if is_row:
                 reader.stated = True
                 row = _row(stated.text, block, head)
-                claims = tuple(reader.place(stated.clear(claim)) for claim in row)
+                claims = tuple(_told(reader.place(stated.clear(claim))) for claim in row)
             else:
                 claims = _not_claims(answer, block)
             if block.kind == "table_head":
@@ -360,8 +362,15 @@ def _row(answer: str, block: Block, head: Sequence[str]) -> Iterator[Claim]:
     for k, cell in cells[1:]:
         name = head[k] if k < len(head) else ""
         for value, own in _cell(answer, cell):
-            yield Claim(as_sentence(": ".join(filter(None, (key, name, value)))), (*spans, *own))
+            text = as_sentence(": ".join(filter(None, (key, name, value))))
+            why = None if value.strip(_DASHES) else "no statement"
+            yield Claim(text, (*spans, *own), not_a_claim=why)
             spans = ()
+
+
+def _told(claim: Claim) -> Claim:
+    """The claim of a cell; "not mentioned" states nothing."""
+    return claim if (why := reason(claim.text)) != "refusal" else replace(claim, not_a_claim=why)
 
 
 def _cell(answer: str, cell: Span) -> Iterator[tuple[str, tuple[Span, ...]]]:
