@@ -239,7 +239,3 @@ def test_a_claim_ends_without_what_joins_it_to_the_next_item():
     assert [claim.text for claim in found[1:]] == [
         "It has: A keel.", "It has: A sail.", "It has: A mast.", "It has: An oar.",
     ]  # fmt: skip
-
-
-def test_code_keeps_its_first_letter():
-    assert RuleSplitter().split("`pump.reset()` stops it.")[0].text == "pump.reset() stops it."

@@ -77,14 +77,13 @@ def as_sentence(text: str) -> str:
     It begins with a capital letter and ends with a punctuation mark. A sign such as "✅" before
     it is left out.
     """
-    is_code = text.startswith("`")
     text = _BLANKS.sub(" ", _TAKEN_OUT.sub("", plain(text))).strip().strip(_LOOSE_END)
     text = _JOINING_END.sub("", text)
     text = _NUMBERING.sub("", _OPENING_SIGN.sub("", text))
     if not text:
         return text
     first = text.split(" ", 1)[0]
-    if first.islower() and not is_code:
+    if first.islower():
         text = text[0].upper() + text[1:]
     return text if text.endswith(_CLOSED) else text + "."
 
