@@ -155,6 +155,24 @@ def test_a_bold_item_that_answers_is_a_claim(answer, claims):
     assert stated(answer) == claims
 
 
+def test_a_bold_item_is_named_with_the_items_below_it():
+    answer = (
+        "There are two plans:\n\n- **Basic**\n  - Price: $9\n  - It is old.\n- **Pro**\n  - new"
+    )
+    found = SPLITTER.split(answer)
+    assert [(c.text, c.context) for c in found[1:]] == [
+        ("There are two plans: Basic.", None), ("Basic: Price: $9.", None),
+        ("It is old.", "list: Basic"), ("There are two plans: Pro.", None), ("Pro: New.", None),
+    ]  # fmt: skip
+
+
+def test_what_leads_to_a_heading_does_not_lead_to_the_list_below_it():
+    claims = SPLITTER.split("Here are the plans:\n\n**Basic**\n\n- old\n\n**Pro**\n\n- new")
+    assert [(c.text, c.context) for c in claims if c.not_a_claim is None] == [
+        ("Old.", "heading: Basic"), ("New.", "heading: Pro"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("line", "claims"),
     [

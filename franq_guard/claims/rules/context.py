@@ -99,6 +99,11 @@ class Reader:
         """Read a heading, which applies to what follows."""
         self._heading = plain(text).strip(_CLOSERS) if len(text) <= _LONGEST else ""
         self._leads, self.above, self._level = [], "", None
+        self._last = self._last.rstrip(":")  # it led to the heading, not to the list below that
+
+    def leads_on(self) -> None:
+        """Read the sentence that was read last as if it ended with a colon."""
+        self._last = f"{self._last.rstrip(_CLOSERS)}:"
 
     def block(self, block: Block, *, ends_text: bool) -> None:
         """Begin a block; list items keep the sentence that introduced their list.

@@ -87,6 +87,13 @@ def title(text: str, found: Sequence[Block], k: int, reader: Reader) -> Span | N
     return span if is_title and not _says_something(text[slice(*span)]) else None
 
 
+def names_its_items(text: str, found: Sequence[Block], k: int) -> bool:
+    """Whether block ``k`` is a bold item with a list of its own: "- **Plan B**"."""
+    if k + 1 == len(found) or title_words(text, found[k]) != (found[k].start, found[k].end):
+        return False
+    return found[k + 1].kind == "item" and _holds(found[k], found[k + 1])
+
+
 def _is_alone(text: str, found: Sequence[Block], k: int) -> bool:
     """Whether the line has its like neither above nor below, and something below it."""
     block, below = found[k], found[k + 1]

@@ -25,6 +25,7 @@ from franq_guard.claims.rules.headings import (
     has_value,
     header_states,
     heading_states,
+    names_its_items,
     names_source,
     title,
 )
@@ -106,9 +107,7 @@ class RuleSplitter:
         listed = closing_sources(answer, found)
         for i, block in enumerate(found):
             is_last = i + 1 == len(found) and block.end > after
-            named = title(answer, found, i, reader) if self.language == "en" else None
-            if named is not None:
-                block = replace(block, kind="heading", start=named[0])
+            block = self._titled(answer, found, i, reader)
             heading = answer[block.start : block.end] if block.kind == "heading" else ""
             block = self._read_as(answer, block, reader, is_last=is_last, listed=i > listed)
             span = (block.start, block.end)
@@ -120,6 +119,8 @@ class RuleSplitter:
                 yield from self._prose(answer, stated, block, reader, after, follow)
                 if named:
                     reader.heading(heading)
+                elif names_its_items(answer, found, i):
+                    reader.leads_on()
                 continue
             names = [plain(answer[a:b]).strip() for a, b in block.cells]
             is_row = block.kind == "row" or (block.kind == "table_head" and header_states(names))
@@ -135,6 +136,11 @@ class RuleSplitter:
                 reader.heading(heading)
             if claims and block.end > after:
                 yield Unit(span, claims, is_sentence=False)
+
+    def _titled(self, answer: str, found: Sequence[Block], k: int, reader: Reader) -> Block:
+        """Block ``k``, as a heading if what is around it makes it a title."""
+        words = title(answer, found, k, reader) if self.language == "en" else None
+        return replace(found[k], kind="heading", start=words[0]) if words else found[k]
 
     def _read_as(
         self, answer: str, block: Block, reader: Reader, *, is_last: bool, listed: bool
