@@ -239,3 +239,13 @@ def test_a_claim_ends_without_what_joins_it_to_the_next_item():
     assert [claim.text for claim in found[1:]] == [
         "It has: A keel.", "It has: A sail.", "It has: A mast.", "It has: An oar.",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\n\n"])
+def test_who_writes_is_named_below_the_regards(end):
+    lines = ["It is red.", "Kind regards,", "Ann O'Neill-Lee", "The Support Team", "Fax: 9", "Ulm"]
+    found = RuleSplitter().split(end.join(lines))
+    assert [claim.not_a_claim for claim in found] == [None, *["greeting"] * 3, None, None]
+    said = RuleSplitter().split(end.join(["Kind regards,", "The shop opens at 9.", "Ulm"]))
+    assert [claim.not_a_claim for claim in said] == ["greeting", None, None]
+    assert RuleSplitter().split(f"It is red.{end}Ann Lee")[1].not_a_claim is None

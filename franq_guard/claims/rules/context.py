@@ -35,6 +35,13 @@ _DENIES = re.compile(
     re.I,
 )
 """A lead-in or heading of a list of what is not so: "The following claims are false"."""
+_SIGNS_OFF = re.compile(
+    r"\W*(?:(?:best|kind|warm|with best|with kind) )?(?:regards|wishes|sincerely|yours"
+    r"(?: sincerely| faithfully| truly)?|cheers),",
+    re.I,
+)
+_SIGNATURE = re.compile(r"\W*[A-Z](?:[^\W\d_]|['’.-])*(?:[ &]+(?:[^\W\d_]|['’.-])+){0,4}\W*")
+"""Who writes, or in which office: a line of few words without a number or mark."""
 _CLOSERS = " \t\n.:;,*_"
 DENIAL = "It is not true that "
 """How the claim of an item in such a list begins."""
@@ -78,7 +85,7 @@ class Reader:
         self._goes_on = False
         self._mentions = Mentions(self.question)
         self.before = self.above = ""
-        self.stated = False
+        self.stated = self._signs_off = False
 
     @property
     def lead(self) -> str:
@@ -99,6 +106,7 @@ class Reader:
         """Read a heading, which applies to what follows."""
         self._heading = plain(text).strip(_CLOSERS) if len(text) <= _LONGEST else ""
         self._leads, self.above, self._level = [], "", None
+        self._signs_off = False
         self._last = self._last.rstrip(":")  # it led to the heading, not to the list below that
 
     def leads_on(self) -> None:
@@ -129,7 +137,15 @@ class Reader:
         """Read a sentence; a later pronoun may refer to its subject."""
         self._last, self.before = plain(sentence).strip(), sentence
         self.above, self.stated = self._last, self.stated or reason(sentence) is None
+        signs_off = _SIGNS_OFF.fullmatch(self._last) is not None
+        self._signs_off = signs_off or self.is_signature(sentence)
         self._mentions.passed(sentence)
+
+    def is_signature(self, sentence: str) -> bool:
+        """Whether the sentence is who writes, below "Best regards,"."""
+        text = plain(sentence).strip()
+        signs = self._signs_off and _SIGNATURE.fullmatch(text) is not None
+        return signs and _is_fragment(text)
 
     def meant(self, answer: str, start: int, clause: Clause) -> tuple[str | None, str | None]:
         """What a clause of the sentence at ``start`` says, with a name instead of its pronoun.

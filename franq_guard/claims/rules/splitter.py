@@ -250,6 +250,7 @@ class RuleSplitter:
         text = shown(answer, part, hidden)
         why = stated.why_nothing(*part) or reason(text)
         why = "citation" if why is None and SOURCES.match(text) else why
+        why = "greeting" if why is None and reader.is_signature(text) else why
         if why is None and self.language == "en" and _TO_THE_END.match(answer, part[1]):
             why = "unfinished" if unfinished(text, reader.before) else None
         source = hide(stated.text, hidden)
