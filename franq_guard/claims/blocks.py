@@ -39,6 +39,18 @@ SIGN = (
 _SIGN = re.compile(rf"[ \t]*({SIGN})[ \t]+(?=\S)")
 _TITLE_SIGNS = frozenset("📌📍💡🎯🔑🌟💫")
 """Before a bold line, a sign of its title; a check mark or a diamond begins items of a list."""
+_PICTURE = (
+    "[\u2139\u23e9-\u23fa\u2600-\u27bf\U0001f300-\U0001faff]"
+    "[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff]*"
+)
+SIGNED = re.compile(rf"{_PICTURE}[ \t]+(?=\S)")
+"""The emoji that begins a line."""
+_TITLE = r"[A-Z][^\d.,;:!?…()*_|\n–—]{1,50}"
+_SIGNED_TITLE = re.compile(
+    rf"(?![✅☑✓✔✖✗✘❌❎👍👎🚫⛔🚭📵])(?P<sign>{_PICTURE}[ \t]+)(?:{_TITLE}|(\*\*|__){_TITLE}\2)"
+)
+"""What may be a title behind an emoji; a check mark or a cross says that something is there."""
+_BOLD_ITEM = re.compile(rf"(\*\*|__){_TITLE}\1")
 _FIELD = re.compile(r"[ \t]*([^\W\d_])[\w-]*(?: [\w-]+){0,2}:(?: +\S|$)")
 """A line that begins as "word: value", or is "word:"."""
 _FOOTNOTE = re.compile(r"[ \t]*(?:\[\^?\d{1,3}\]:|[¹²³⁰⁴-⁹]{1,3}:?)[ \t]+(?=\S)")
@@ -49,7 +61,7 @@ _DELIMITER_ROW = re.compile(
     r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*+:?-*+:?[ \t]*+)*+$"
 )  # ++ and *+: a row of empty cells is read in one way only
 _HTML_HEAD = re.compile(r"[ \t]*<th\b(?!.*<td\b)", re.I)
-_BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
+_BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)(?:\d{1,2}\.[ \t]+)?[^*_.!?]{1,80}\1[ \t]*$")
 _FORMULA = re.compile(r"(?:\$\$|\\\[)[ \t]*(?=\n|$)")
 """A line that begins a formula set in lines of its own."""
 _BOLD_FIELD = re.compile(r"(\*\*|__)\w[^*_:!?\n]{0,40}: [^*_?\n]{1,80}\1")
@@ -82,6 +94,20 @@ def blocks(text: str) -> list[Block]:
     lines = lines_of(text)
     found = _fields(lines.text, _line_blocks(lines))
     return _join_wrapped(lines.text, _tables(lines.text, found))
+
+
+def title_words(text: str, block: Block) -> Span | None:
+    """The words of a line that may be a title; else None.
+
+    That is one behind an emoji ("📌 Key facts"), or a bold one that is an item of a list.
+    """
+    if block.kind not in {"paragraph", "item"}:
+        return None
+    if block.kind == "item" and _BOLD_ITEM.fullmatch(text, block.start, block.end):
+        return block.start, block.end
+    start = block.marker[0] if block.kind == "item" else block.start
+    found = _SIGNED_TITLE.fullmatch(text, start, block.end)
+    return (found.end("sign"), block.end) if found else None
 
 
 def closing_sources(text: str, found: Sequence[Block]) -> int:
@@ -260,6 +286,8 @@ def _continues(text: str, last: Block, block: Block) -> bool:
     if in_formula(text, last):
         return True
     if any(_FORMULA.match(text, one.start, one.end) for one in (last, block)):
+        return False
+    if SIGNED.match(text, block.start):
         return False
     if text[block.start : block.end].startswith(("|", ">")) or ">" in text[last.end : block.start]:
         return False

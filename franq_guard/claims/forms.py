@@ -1,16 +1,16 @@
 """Finds the stretches of an answer that state nothing, before it is split into claims.
 
-These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources, and an
-answer that is JSON as a whole. HTML tags are treated as markup: a block tag ends a line, ``<li>``
-begins a list item; in a row of a table they are blanks. In code, tags are text like any other, but
-for a ``</think>`` without an opening tag in code that does not end behind it. Each decision depends
-only on the text before a place, never on later text, so the result for an answer that is still
-being written is the same. There are three exceptions. Text before a ``</think>`` without an opening
-tag, at the end of a line, is reasoning. A stream of claims has usually checked and released that
-text as part of the answer before the tag arrives. Whether an answer is JSON is known at its end:
-until then :func:`may_become_json` tells a stream to wait. And a tag within a line counts if it is
-closed and not in code, else a sentence only names it: :func:`open_tag` tells a stream from where to
-wait.
+These are reasoning (``<think>``, and what other models write for it), tool calls (tags or JSON),
+scripts and lists of sources, and an answer that is JSON as a whole. HTML tags are treated as
+markup: a block tag ends a line, ``<li>`` begins a list item; in a row of a table they are blanks.
+In code, tags are text like any other, but for a ``</think>`` without an opening tag in code that
+does not end behind it. Each decision depends only on the text before a place, never on later text,
+so the result for an answer that is still being written is the same. There are three exceptions.
+Text before a ``</think>`` without an opening tag, at the end of a line, is reasoning. A stream of
+claims has usually checked and released that text as part of the answer before the tag arrives.
+Whether an answer is JSON is known at its end: until then :func:`may_become_json` tells a stream to
+wait. And a tag within a line counts if it is closed and not in code, else a sentence only names it:
+:func:`open_tag` tells a stream from where to wait.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from franq_guard.basics.template_marks import as_tags
 from franq_guard.basics.text import with_line_feeds
 from franq_guard.claims.fences import LINE, Fences
 from franq_guard.records import Span
@@ -115,7 +116,7 @@ def lines_of(answer: str) -> Lines:
     """The answer as lines, and its stretches that state nothing."""
     if _is_json(answer):
         return Lines(answer, (Stretch(0, len(answer), "code"),))
-    text = answer = with_line_feeds(answer)
+    text = answer = as_tags(with_line_feeds(answer))
     found = list[Stretch]()
     if "<" in answer:  # what nearly no answer has is looked for only where it can be
         text, found = _without_tags(answer)
@@ -139,6 +140,7 @@ def may_become_json(answer: str) -> bool:
 
 def open_tag(answer: str) -> int:
     """Where the first tag begins that counts only if it is closed yet; else the answer's length."""
+    answer = as_tags(answer)
     if "<" not in answer:
         return len(answer)
     tagged = _tagged(answer, _as_broken(answer))

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from franq_guard.basics.template_marks import after_thoughts
+
 _SCHEMA: dict[str, Any] = {
     "title": "Claims",
     "description": "Facts that the sentences state.",
@@ -100,7 +102,7 @@ def entries(reply: Any) -> list[Mapping[str, Any]]:
         listed = reply.get("claims")
         found = [x for x in listed if isinstance(x, Mapping)] if isinstance(listed, list) else []
     else:
-        found = list(objects(str(reply).rpartition("</think>")[2], ("claim", "words")))
+        found = list(objects(after_thoughts(str(reply)), ("claim", "words")))
     if not found and not _says_none(reply):
         raise NoReplyError("broken_json", str(reply)[:80])
     return found

@@ -51,7 +51,7 @@ _LIST_BEGINS = re.compile(
     r":\s*1\.(?=\s|$)"
 )
 _LIST_NUMBER = re.compile(r"(?:^|\s)(\d{1,2})\.$")
-_ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]$")
+_ENUMERATOR = re.compile(r"[*_]{0,3}\(?(?:\d{1,3}|[a-zA-Z])[.)]$")
 _LOWER_VERB = re.compile(r"(?:is|was|has|had|are|were|and|or|in|for|to|of|by|that|which|who)\b")
 _GERMAN_DAY = re.compile(
     r"(?:^|\s)(?P<before>(?:am|vom|zum|bis|der|dem|den|des|ab|seit|im|und|oder)\s)?\d{1,2}\.$", re.I
@@ -128,7 +128,7 @@ def _belongs(part: str, before: Span, after: Span) -> bool:
     sentence, head = part[slice(*before)], part[after[0] : after[0] + _LOOKED_AT]
     if _NOTE.fullmatch(part[slice(*after)][:12]) or not any(c.isalnum() for c in head):
         return True  # footnote marks and single punctuation marks belong to the sentence before
-    if len(sentence) <= 5 and _ENUMERATOR.fullmatch(sentence):
+    if len(sentence) <= 8 and _ENUMERATOR.fullmatch(sentence):
         return True
     if sentence.endswith(("!", "?")):
         return _mark_is_of_a_name(sentence, head)

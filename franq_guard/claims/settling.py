@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from franq_guard.basics.template_marks import FIRST, as_tags
 from franq_guard.basics.text import with_line_feeds
 from franq_guard.claims.blocks import (
     ENDS,
@@ -36,6 +37,7 @@ from franq_guard.claims.blocks import (
     closing_sources,
     in_formula,
     is_bold_field,
+    title_words,
 )
 from franq_guard.claims.fences import has_fence
 from franq_guard.claims.forms import OPENS_JSON, may_become_json, open_tag
@@ -90,8 +92,9 @@ def settled(
     end = 0
     for i, block in enumerate(found[:sources]):
         if _is_over(text, block, found[i + 1] if i + 1 < len(found) else None):
-            # The line below makes a header; what follows "Yes." decides about it.
-            if block.kind != "table_head" and not waits(text[block.start : block.end]):
+            # The line below makes a header; what follows "Yes." or a title decides about it.
+            is_open = waits(text[block.start : block.end]) or title_words(text, block)
+            if block.kind != "table_head" and not is_open:
                 end = block.end
             continue
         ends = _settled_sentences(text, block, language, known)
@@ -133,11 +136,16 @@ def restart(text: str, end: int) -> Restart | None:
         return Restart(end, is_block=False)
     if not within or block.kind in {*NOTHING, "row", "table_head"} or is_bold_field(text, block):
         return None
+    if title_words(text, block):
+        return None  # the line above tells whether it is one
+    if text.startswith(FIRST, block.start):
+        return None  # a text that begins so may be what a model thinks
     before = found[within - 1]
     at = text.rfind("\n", 0, block.start) + 1
     if at < before.end or "|" in text[before.start : before.end]:
         return None  # a tag that breaks the line, or a table that may continue
-    lead = text[at : block.start]  # the end of what began before, if it is a tag or a fence
+    # The end of what began before, if it is a tag or a fence.
+    lead = as_tags(text)[at : block.start]
     if OPENS_JSON.match(text, at) or "</" in lead or has_fence(lead):
         return None
     return Restart(at, is_block=True)

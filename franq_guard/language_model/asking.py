@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from franq_guard.basics.template_marks import after_thoughts, as_tags
 from franq_guard.language_model.base import LanguageModel, MissingModelError, Prompt
 from franq_guard.language_model.loading import language_model_from
 
@@ -145,10 +146,8 @@ def _said(reply: str) -> str:
 
     Nothing where it ends while the model still thinks: of no reply nobody makes a label.
     """
-    _, thought, said = reply.rpartition("</think>")
-    if thought:
-        return said.strip()
-    return "" if reply.lstrip().startswith("<think>") else reply
+    said = after_thoughts(reply).strip()
+    return "" if as_tags(said).startswith(("<think", "\n<think")) else said
 
 
 def _httpx() -> Any:

@@ -1,6 +1,7 @@
 """Citations: found, out of claims, and checked against the passage they name."""
 
 import math
+import re
 
 import pytest
 
@@ -109,6 +110,31 @@ def test_addresses_that_the_sentence_needs_are_part_of_it():
         "It is from www.a.b, see.",
     ]  # fmt: skip
     assert found[0].spans == ((0, 26),)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Open https://a.b/c in the tool.", "1. Use **https://a.b/c** as the key.",
+        "- Open `www.a.b` first.", "Now you can open www.a.b on the phone.",
+        "To begin, load https://a.b/c and wait.", "The host is `www.a.b` by default.",
+    ],
+)  # fmt: skip
+def test_an_address_to_open_or_use_is_part_of_its_sentence(sentence):
+    (claim,) = RuleSplitter().split(sentence)
+    assert re.search(r"(?:https://a\.b/c|www\.a\.b) \w+", claim.text)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It is open https://a.b/c now.", "It was built to last https://a.b/c until now.",
+        "They visit it `https://a.b/c`.", "It was open at the close https://a.b/c of the day.",
+        "The visit https://a.b/c was short.",
+    ],
+)  # fmt: skip
+def test_an_address_beside_its_sentence_is_no_part_of_it(sentence):
+    assert "a.b" not in RuleSplitter().split(sentence)[0].text
 
 
 def test_brackets_that_the_sentence_needs_are_part_of_it():

@@ -9,6 +9,8 @@ from franq_guard.claims.rules.citations import cited_by
 from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness
 
+SAYS = "<|end|><|start|>assistant<|channel|>final<|message|>"
+THINKS = "<|channel|>analysis<|message|>"
 CALL = '{"name": "search", "arguments": {"q": "Rome is big. {x} Yes."}}'
 FORMS = {
     "<think>It may be. Or not.\n```x```</think>Rome is big. Paris is old.":
@@ -16,6 +18,36 @@ FORMS = {
     "<think>It may be.\n\nOr not.": ([], ["reasoning"]),
     "<seed:think>It may be. Or not.</seed:think>Rome is big.": (["Rome is big."], ["reasoning"]),
     "It may be old.</seed:think>\nRome is big.": (["Rome is big."], ["reasoning"]),
+    "[THINK]It may be.\n\nOr not.[/THINK]Rome is big.": (["Rome is big."], ["reasoning"]),
+    "It may be old.[/THINK]\nRome is big.": (["Rome is big."], ["reasoning"]),
+    "Rome is big. [THINK]It may be. Or not.[/THINK] Bonn is small.":
+        (["Rome is big.", "Bonn is small."], ["reasoning"]),
+    "◁think▷It may be.◁/think▷Rome is big.": (["Rome is big."], ["reasoning"]),
+    "<|START_THINKING|>Is it?<|END_THINKING|><|START_RESPONSE|>Rome is big.<|END_RESPONSE|>":
+        (["Rome is big."], ["reasoning"]),
+    "<|channel>thought\nIt may be.<channel|>Rome is big.<turn|>":
+        (["Rome is big."], ["reasoning"]),
+    f"{THINKS}It may be. Or not.{SAYS}Rome is big.<|return|>": (["Rome is big."], ["reasoning"]),
+    f"<|start|>assistant{THINKS}It may be. Or not.": ([], ["reasoning"]),
+    f"<|channel|>commentary<|message|>Bonn is small.<|end|><|start|>assistant{THINKS}It may be.":
+        (["Bonn is small."], ["reasoning"]),
+    f"{THINKS}It may.<|end|><|start|>assistant<|channel|>commentary to=functions.find"
+    f' <|constrain|>json<|message|>{{"q": "Is it?"}}<|call|>{THINKS}It is.{SAYS}Rome is big.':
+        (["Rome is big."], ["reasoning"]),
+    "analysisWe need the size. It may be big.assistantfinalRome is big.\n\nParis is old.":
+        (["Rome is big.", "Paris is old."], ["reasoning"]),
+    "analysis by assistantfinal shows that Rome is big.":
+        (["Analysis by assistantfinal shows that Rome is big."], []),
+    "Magistral writes [THINK] first. Rome is big. So does `[THINK]`.":
+        (["Magistral writes [THINK] first.", "Rome is big.", "So does [THINK]."], []),
+    "```\n[THINK]\n```\nRome is big.": (["Rome is big."], ["code"]),
+    "<|im_start|>assistant\nRome is big.<|im_end|>\n<|im_start|>user": (["Rome is big."], []),
+    "<|start_header_id|>assistant<|end_header_id|>\n\nRome is big.<|eot_id|>":
+        (["Rome is big."], []),
+    "<start_of_turn>model\nRome is big.<end_of_turn>": (["Rome is big."], []),
+    "Rome is big.<｜end▁of▁sentence｜>": (["Rome is big."], []),
+    "A turn ends with <|im_end|>\n\n- <|im_end|>: It is last.\n\n<|end|> is it, too.":
+        (["A turn ends with <|im_end|>.", "<|im_end|>: It is last.", "<|end|> is it, too."], []),
     f"Rome is big.\n{CALL}\nParis is old.": (["Rome is big.", "Paris is old."], ["code"]),
     f"<tool_call>{CALL}</tool_call>\nRome is big.": (["Rome is big."], ["code"]),
     f'{{"name": "f", "arguments": {{\n{CALL}\n}}}}\nRome is big.': (["Rome is big."], ["code"]),

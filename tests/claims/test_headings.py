@@ -96,6 +96,98 @@ def test_ordinary_headings_are_no_claims(heading, form):
     assert stated(f"It is red.\n\n{line}") == ["It is red."]
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["📌 Key facts", "🔎 Where to look", "💡 How it works", "🏨 The Fox Inn", "✨ Highlights",
+     "📊 **Opening hours**"],
+)  # fmt: skip
+@pytest.mark.parametrize("below", ["It is red.", "- It is red.", "✅ It is red."])
+def test_a_title_behind_an_emoji_is_a_heading(line, below):
+    found = SPLITTER.split(f"It is big.\n\n{line}\n\n{below}")
+    title = line.split(maxsplit=1)[1]
+    assert [(c.text, c.not_a_claim) for c in found] == [
+        ("It is big.", None), (title, "heading"), ("It is red.", None),
+    ]  # fmt: skip
+    assert found[2].context == f"heading: {title.strip('*')}"
+    assert stated(f"It is big.\n{line}\n{below}") != ["It is big.", "It is red."]  # in a list
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["🍳 Breakfast included", "📍 Located in Bonn", "🚗 No pets", "🚌 Bus 12", "🏊 Pool: no",
+     "💰 From $9", "✅ Sauna", "🔑 Free parking", "🐕 Dogs are welcome", "📍 Near the beach"],
+)  # fmt: skip
+def test_a_line_behind_an_emoji_that_says_something_is_a_claim(line):
+    assert len(stated(f"{line}\n\nIt is red.")) == 2
+
+
+def test_lines_behind_emojis_are_a_list_also_with_blank_lines():
+    for end in ("\n", "\n\n"):
+        assert (
+            len(stated(end.join(["🚗 Big garage", "🏊 Large pool", "📶 Fast net", "It is red."])))
+            == 4
+        )
+    long = "🎉 The fair of the towns on the river starts on 3 June"
+    assert stated(f"{long}\n🚌 Bus 12 runs daily\nℹ️ More info: https://a.org") == [
+        f"{long}.", "🚌 Bus 12 runs daily.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("lead", ["", "Here are the main points:\n\n"])
+@pytest.mark.parametrize("below", ["\n   - {}\n", "\n- {}\n", "\n   {}\n", "\n\n   - {}\n\n"])
+def test_a_bold_item_above_its_own_items_is_a_heading(lead, below):
+    parts = [f"{k + 1}. **{name}**" for k, name in enumerate(["Background", "Effects"])]
+    answer = lead + "".join(part + below.format("It is red.") for part in parts)
+    assert stated(answer) == ["It is red."] * 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        ("The causes are:\n\n1. **Rain**\n   - It was heavy.\n2. **Wind**\n   - It was cold.",
+         ["The causes are: Rain.", "It was heavy.", "The causes are: Wind.", "It was cold."]),
+        ("1. **Rain**\n2. **Wind**\n\nBoth were bad.", ["Rain.", "Wind.", "Both were bad."]),
+        ("- **Sold in 1990**\n  - It was red.", ["Sold in 1990.", "It was red."]),
+        ("- **Made in Ulm**\n  - It was red.", ["Made in Ulm.", "It was red."]),
+    ],
+)  # fmt: skip
+def test_a_bold_item_that_answers_is_a_claim(answer, claims):
+    assert stated(answer) == claims
+
+
+def test_a_bold_item_is_named_with_the_items_below_it():
+    answer = (
+        "There are two plans:\n\n- **Basic**\n  - Price: $9\n  - It is old.\n- **Pro**\n  - new"
+    )
+    found = SPLITTER.split(answer)
+    assert [(c.text, c.context) for c in found[1:]] == [
+        ("There are two plans: Basic.", None), ("Basic: Price: $9.", None),
+        ("It is old.", "list: Basic"), ("There are two plans: Pro.", None), ("Pro: New.", None),
+    ]  # fmt: skip
+
+
+def test_what_leads_to_a_heading_does_not_lead_to_the_list_below_it():
+    claims = SPLITTER.split("Here are the plans:\n\n**Basic**\n\n- old\n\n**Pro**\n\n- new")
+    assert [(c.text, c.context) for c in claims if c.not_a_claim is None] == [
+        ("Old.", "heading: Basic"), ("New.", "heading: Pro"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "claims"),
+    [
+        ("**1. Background**", []),
+        ("**12. Key features:**", []),
+        ("**1. The K7 was made in Ulm**", ["The K7 was made in Ulm."]),
+        ("**2. Price: $9**", ["Price: $9."]),
+        ("**3. Colour**: It was blue.", ["Colour: It was blue."]),
+        ("**J. Smith**", ["J. Smith."]),
+    ],
+)
+def test_the_number_of_a_bold_line_is_no_sentence(line, claims):
+    assert stated(f"It is old.\n\n{line}\nIt is red.") == ["It is old.", *claims, "It is red."]
+
+
 def test_what_a_heading_with_a_value_is_about_is_told_below_it():
     claims = SPLITTER.split("## Plan A: $9\n\n- 5 GB\n\n## Plan B: $19\n\n- 9 GB")
     assert [(claim.text, claim.context) for claim in claims] == [

@@ -63,6 +63,7 @@ def test_claims_carry_the_words_they_rest_on():
         ALL[: ALL.rindex("}]}") + 1],  # cut off before the brackets close
         json.dumps([FIRST, SECOND, THIRD]),
         f'<think>A draft: {{"sentence": 1, "claim": "Curie was born."}}</think>{ALL}',
+        f'[THINK]A draft: {{"sentence": 1, "claim": "Curie was born."}}[/THINK]{ALL}',
     ],
 )
 def test_json_is_read_tolerantly(reply):

@@ -65,6 +65,23 @@ from franq_guard.claims.rules.nonclaims import reason
         ("[1][2]", "citation"),
         ("— * —", "no statement"),
         ("[!NOTE]", "no statement"),
+        ("Note: I could not find the price.", "refusal"),
+        ("**Note:** This answer is based on the passages.", "hedge"),
+        ("Disclaimer: I am not a doctor.", "hedge"),
+        ("Disclaimer: This information is for educational purposes only.", "hedge"),
+        ("The above information comes from Document 2.", "hedge"),
+        ("That's all I could find in the passages.", "hedge"),
+        ("**Confidence:** High", "hedge"),
+        ("*Source: Passage 2*", "citation"),
+        ("Source(s): Document 1", "citation"),
+        ("Hi Ann,", "greeting"),
+        ("That's it!", "greeting"),
+        ("Just let me know.", "greeting"),
+        ("If you'd like, I can also list the opening hours.", "greeting"),
+        ("If you have questions about the pump, I'm here to help!", "greeting"),
+        ("Parking: N/A", "refusal"),
+        ("**Weight**: Not mentioned in the passages", "refusal"),
+        ("ℹ️ More info: https://a.b", "link"),
     ],
 )
 def test_no_claims(sentence, expected):
@@ -74,6 +91,16 @@ def test_no_claims(sentence, expected):
 @pytest.mark.parametrize(
     "sentence",
     [
+        "Note: The figures are from 2014.",
+        "Note: The report does not exist.",
+        "Confidence: 95 % of the towns were counted.",
+        "That's it for the K7, which was sold in 2014.",
+        "Hi-fi was new,",
+        "This information comes from the town's register of 1990.",
+        "If you have a K7, I can be used with it, it says.",
+        "Wi-Fi: not available",
+        "Author: not Tom Fox",
+        "Sources of light: lamps",
         "Sure, the capital of France is Paris.",
         "Certainly, he was born in Rome.",
         "Here is the answer: Paris.",
@@ -194,3 +221,31 @@ def test_markup_and_code_are_named():
         "code": "code",
         "Text is here.": None,
     }
+
+
+def test_a_cell_without_a_value_states_nothing():
+    table = (
+        "| Town | Size | Age |\n|---|---|---|\n| Ulm | — | Not mentioned |\n| Bonn | N/A | old |"
+    )
+    found = RuleSplitter().split(table)
+    assert [(claim.text, claim.not_a_claim) for claim in found[1:]] == [
+        ("Ulm: Size.", "no statement"), ("Ulm: Age: Not mentioned.", "refusal"),
+        ("Bonn: Size: N/A.", "refusal"), ("Bonn: Age: old.", None),
+    ]  # fmt: skip
+
+
+def test_a_claim_ends_without_what_joins_it_to_the_next_item():
+    found = RuleSplitter().split("It has:\n- a keel,\n- a sail, and\n- a mast; or\n- an oar.")
+    assert [claim.text for claim in found[1:]] == [
+        "It has: A keel.", "It has: A sail.", "It has: A mast.", "It has: An oar.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\n\n"])
+def test_who_writes_is_named_below_the_regards(end):
+    lines = ["It is red.", "Kind regards,", "Ann O'Neill-Lee", "The Support Team", "Fax: 9", "Ulm"]
+    found = RuleSplitter().split(end.join(lines))
+    assert [claim.not_a_claim for claim in found] == [None, *["greeting"] * 3, None, None]
+    said = RuleSplitter().split(end.join(["Kind regards,", "The shop opens at 9.", "Ulm"]))
+    assert [claim.not_a_claim for claim in said] == ["greeting", None, None]
+    assert RuleSplitter().split(f"It is red.{end}Ann Lee")[1].not_a_claim is None

@@ -163,3 +163,50 @@ def test_what_follows_an_opinion_is_a_claim():
     opinion, claim = SPLITTER.split("I recommend the K7, since it holds 9 litres.")
     assert (opinion.not_a_claim, claim.not_a_claim) == ("opinion", None)
     assert claim.text == "It holds 9 litres."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "facts"),
+    [
+        ("I recommend Pro, which costs $9.", ["Pro costs $9."]),
+        ("I recommend the Pro plan [1], which costs **$9** and supports 4 users. It is red.",
+         ["The Pro plan costs $9.", "The Pro plan supports 4 users.", "It is red."]),
+        ("I love the old town, which was built by Otto.", ["The old town was built by Otto."]),
+        ("I recommend it, which is a 9 of 10.", []),
+        ("I prefer Pro, which is great.", []),
+        ("I prefer Pro, which is better than Basic.", []),
+        ("I love the lake, which you should visit in May.", []),
+        ("I love that Ann left, which made Ben sad.", []),
+        ("In my opinion, it is the best book, which came out in 1990.", []),
+    ],
+)  # fmt: skip
+def test_a_fact_that_an_opinion_names_beside_it_is_a_claim(sentence, facts):
+    found = SPLITTER.split(sentence)
+    assert [claim.text for claim in found if claim.not_a_claim is None] == facts
+    assert found[0].not_a_claim == "opinion"
+    assert "".join(sentence[a:b] for a, b in found[0].spans) == found[0].text
+
+
+def test_an_opinion_without_its_fact_is_a_sentence():
+    text = "I recommend Pro, which costs $9. It is red."
+    assert remove_claims(text, SPLITTER.split(text), [1]) == "I recommend Pro. It is red."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("Let's compute: 4 × 5 = 20.", "4 × 5 = 20."),
+        ("Let me add up: 3 boxes × $12 = $36.", "3 boxes × $12 = $36."),
+        ("Let's see: area = 3 m × 4 m = 12 m².", "Area = 3 m × 4 m = 12 m²."),
+    ],
+)
+def test_what_is_computed_behind_a_lead_in_is_a_claim(sentence, said):
+    lead, claim = SPLITTER.split(sentence)
+    assert (lead.not_a_claim, claim.not_a_claim, claim.text) == ("lead-in", None, said)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Let's take: x = 5.", "Let me add up:", "Let's begin: 1 of 2."]
+)
+def test_what_is_only_set_is_a_lead_in(sentence):
+    assert [claim.not_a_claim for claim in SPLITTER.split(sentence)] == ["lead-in"]

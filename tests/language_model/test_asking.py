@@ -101,8 +101,14 @@ def test_what_a_model_thought_is_no_reply(server: Any) -> None:
     model = ask_from(f"{url}#m")
     assert model.ask("Is it?") == "no"
     assert [model.ask("Is it?") for _ in drafts] == ["", "", "Yes, I think."]
-    local = asked(FakeLanguageModel(answers=lambda _: "a draft</think> no"))
-    assert local.ask("Is it?") == "no"
+    thinks = "<|channel|>analysis<|message|>First yes."
+    for reply, said in (
+        ("a draft</think> no", "no"),
+        ("[THINK]First yes.[/THINK]no", "no"),
+        (f"{thinks}<|end|><|start|>assistant<|channel|>final<|message|>no", "no"),
+        (thinks, ""),
+    ):
+        assert asked(FakeLanguageModel(answers=lambda _, reply=reply: reply)).ask("?") == said
 
 
 def test_a_server_that_is_not_there_is_tried_again_and_named() -> None:

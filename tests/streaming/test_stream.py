@@ -107,6 +107,10 @@ def test_it_equals_the_check_of_the_whole(action, patient, text, seed):
 
 MARKS = [
     "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
+    "[THINK]", "[/THINK]It was so. ", "\n[THINK]", "<|channel|>analysis<|message|>", "<|im_end|>",
+    "<|end|><|start|>assistant<|channel|>final<|message|>", "assistantfinal", "analysisThe town ",
+    "\n\n📌 Key facts\n\n", "\n🔎 Where to look\n", "\n✅ Red\n", "\n1. **Life**\n",
+    "\n   - It is. ", "\n**1. Life**\n", "📌 ",
     "<style>", "`<think>` ", "`<style>` ", "<br>", "\n```\n", "\n```python\n", "\n```md\n",
     "\n``` ", "\n~~~\n",
 ]  # fmt: skip

@@ -106,8 +106,15 @@ _GOES_ON = re.compile(r"[\w-]")
 """The bracket is a part of a word: "[CCR5]-positive"."""
 _ENDS = re.compile(_END)
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
-_BEFORE_ADDRESS = re.compile(r"([^\W\d_][\w'’-]*):? $")
+_BEFORE_ADDRESS = re.compile(r"([^\W\d_][\w'’-]*)[*_]{0,2}:? (?:(?P<code>`)|\*\*|__|[\"“])?$")
+_TELLS_TO = re.compile(
+    r"(?:(?:^|[.!?:;,\n] ?)\W*(?:\d{1,3}[.)]\W*)?(?P<begins>)"
+    r"|\b(?:to|please|then|and|or|can|could|must|should|will|may|also|just|now|simply)\s)[*_]*$",
+    re.I,
+)
+"""What is before a verb that tells what to do: "Open www.a.org", "you can open www.a.org"."""
 _WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
+_OBJECT_VERBS = word_set("open visit use call access load download copy type paste click")
 _REPORTED = re.compile(
     r"\b(?:according to|as (?:in|per)|per|(?:see|stated|said|described|reported|mentioned|noted"
     r"|shown|found|given|listed|discussed|explained|cited) (?:in|at|from)) $",
@@ -247,14 +254,27 @@ class Stated:
 
 
 def _is_told(text: str, address: re.Match[str]) -> bool:
-    """Whether the sentence is about the address: "Go to www.a.org and", "The page is www.a."."""
+    """Whether the sentence is about the address: "Go to www.a.org and", "The page is www.a.".
+
+    In code it is where else it would only be at the end: "The page is `www.a.org` by default".
+    """
     near = max(0, address.start() - 40)
     before = _BEFORE_ADDRESS.search(text, near, address.start())
     if before is None or _REPORTED.search(text, near, address.start()):
         return False
     low = before[1].lower()
-    ends = _ENDS.match(text, address.end()) is not None
+    if low != "see" and _tells_to(text[near : before.start()], low):
+        return True
+    ends = before["code"] is not None or _ENDS.match(text, address.end()) is not None
     return low in w.PREPOSITIONS | w.DETERMINERS or (low in _NEEDS_MORE and ends)
+
+
+def _tells_to(before: str, word: str) -> bool:
+    """Whether the word is a verb that tells what to do with the address: "Open www.a.org"."""
+    told = _TELLS_TO.search(before) if word in v.BASE_FORMS else None
+    if told is None:
+        return False
+    return told["begins"] is not None or word not in v.NOUNS_TOO or word in _OBJECT_VERBS
 
 
 def _blanked(text: str, taken: Sequence[Span]) -> str:

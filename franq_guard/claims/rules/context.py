@@ -35,6 +35,13 @@ _DENIES = re.compile(
     re.I,
 )
 """A lead-in or heading of a list of what is not so: "The following claims are false"."""
+_SIGNS_OFF = re.compile(
+    r"\W*(?:(?:best|kind|warm|with best|with kind) )?(?:regards|wishes|sincerely|yours"
+    r"(?: sincerely| faithfully| truly)?|cheers),",
+    re.I,
+)
+_SIGNATURE = re.compile(r"\W*[A-Z](?:[^\W\d_]|['’.-])*(?:[ &]+(?:[^\W\d_]|['’.-])+){0,4}\W*")
+"""Who writes, or in which office: a line of few words without a number or mark."""
 _CLOSERS = " \t\n.:;,*_"
 DENIAL = "It is not true that "
 """How the claim of an item in such a list begins."""
@@ -78,15 +85,11 @@ class Reader:
         self._goes_on = False
         self._mentions = Mentions(self.question)
         self.before = self.above = ""
-        self.stated = False
+        self.stated = self._signs_off = False
 
     @property
-    def leads(self) -> bool:
-        """Whether a lead-in says what the items of the list are: "It is waterproof:"."""
-        return bool(self._lead)
-
-    @property
-    def _lead(self) -> str:
+    def lead(self) -> str:
+        """What says what the items of the list are ("It is waterproof:"), or ""."""
         return self._leads[-1].text if self._leads else ""
 
     @property
@@ -103,6 +106,12 @@ class Reader:
         """Read a heading, which applies to what follows."""
         self._heading = plain(text).strip(_CLOSERS) if len(text) <= _LONGEST else ""
         self._leads, self.above, self._level = [], "", None
+        self._signs_off = False
+        self._last = self._last.rstrip(":")  # it led to the heading, not to the list below that
+
+    def leads_on(self) -> None:
+        """Read the sentence that was read last as if it ended with a colon."""
+        self._last = f"{self._last.rstrip(_CLOSERS)}:"
 
     def block(self, block: Block, *, ends_text: bool) -> None:
         """Begin a block; list items keep the sentence that introduced their list.
@@ -128,7 +137,15 @@ class Reader:
         """Read a sentence; a later pronoun may refer to its subject."""
         self._last, self.before = plain(sentence).strip(), sentence
         self.above, self.stated = self._last, self.stated or reason(sentence) is None
+        signs_off = _SIGNS_OFF.fullmatch(self._last) is not None
+        self._signs_off = signs_off or self.is_signature(sentence)
         self._mentions.passed(sentence)
+
+    def is_signature(self, sentence: str) -> bool:
+        """Whether the sentence is who writes, below "Best regards,"."""
+        text = plain(sentence).strip()
+        signs = self._signs_off and _SIGNATURE.fullmatch(text) is not None
+        return signs and _is_fragment(text)
 
     def meant(self, answer: str, start: int, clause: Clause) -> tuple[str | None, str | None]:
         """What a clause of the sentence at ``start`` says, with a name instead of its pronoun.
@@ -143,7 +160,7 @@ class Reader:
 
     def one_of_several(self, sentence: str) -> bool:
         """Whether it is an item, no sentence, of a list that says how many: "two topics:"."""
-        counted = any(x.low in COUNTS or x.is_number for x in lex(self._lead))
+        counted = any(x.low in COUNTS or x.is_number for x in lex(self.lead))
         return counted and _is_fragment(sentence)
 
     def place(self, claim: Claim, note: str | None = None) -> Claim:
@@ -151,14 +168,14 @@ class Reader:
 
         ``note``: whom or what the claim's pronoun means.
         """
-        if self._lead and _is_fragment(claim.text) and not _STEPS.search(self._lead):
-            return replace(claim, text=f"{self._lead}: {claim.text}", context=self._above() or None)
+        if self.lead and _is_fragment(claim.text) and not _STEPS.search(self.lead):
+            return replace(claim, text=f"{self.lead}: {claim.text}", context=self._above() or None)
         if self._denies:
             full = claim.full and _denied(claim.full)
             claim = replace(claim, text=_denied(claim.text), full=full)
         notes = [note] if note else []
-        if self._lead:
-            notes.append(f"list: {self._lead}")
+        if self.lead:
+            notes.append(f"list: {self.lead}")
         notes.extend(filter(None, [self._above()]))
         if self.question and not notes and _is_fragment(claim.text):
             notes.append(f"question: {self.question}")
@@ -167,7 +184,7 @@ class Reader:
     @property
     def _denies(self) -> bool:
         """Whether this is the first sentence of an item in a list of what is not so."""
-        above = self._lead or self._heading
+        above = self.lead or self._heading
         return bool(self._level and not self.before and _DENIES.search(above))
 
     def _above(self) -> str:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from franq_guard.basics.words import word_set
+from franq_guard.claims.blocks import SIGNED, Block, title_words
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.bare_answers import lone
+from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.finite_verb import find_verb, subject_start
 from franq_guard.claims.rules.lexer import lex
-from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.rules.nonclaims import has_verb, reason
 from franq_guard.claims.rules.render import plain
+from franq_guard.claims.rules.verbs import PLAIN_BASE_FORMS, is_participle
+from franq_guard.records import Span
 
 _ANSWER = re.compile(r"(?:(?:the|short|final|direct|quick|my) )*answer\s*:\s*\w", re.I)
 _AWAITS = re.compile(r"\b(?:is|was|by|in|on|at|called|named|to|of|from)\s*:$")
@@ -47,13 +52,86 @@ _VALUE_TOLD = re.compile(
     r"|(?!(?:1[5-9]|20)\d\d\b)\d[\d.,]*)[.!]?$",
     re.I,
 )
+_NUMBERING = re.compile(r"\d{1,2}[.)]\s+")
 _KEY = re.compile(r"(?P<key>[^\W\d_][^:]{0,40}):\s+(?P<value>\S.*)")
+_NO_TITLE = (
+    (w.DETERMINERS - w.POSSESSIVES - word_set("a an the"))
+    | (w.PREPOSITIONS - {"about"})
+    | word_set("free not only open closed there")
+)
+"""What begins a line that says something without a verb: "No pets", "Near the beach"."""
+_ANNOUNCES = re.compile(r"\W*(?:here|below)\b", re.I)
 _COUNTED = word_set(
     "question exercise problem example step part chapter section day level phase case figure table"
     " lesson unit module week year season episode scene act round stage option answer task test"
     " article item rule tip fact reason point method lecture volume book"
 )
 """With a number behind it, each is the name of a part: "Step: 3"."""
+
+
+def title(text: str, found: Sequence[Block], k: int, reader: Reader) -> Span | None:
+    """The words of block ``k`` if it is a title by what is around it; else None.
+
+    It is a line of its own behind an emoji ("📌 Key facts"), or a bold item above items of its own,
+    without a verb, number or mark. Lines below each other that begin with an emoji are a list,
+    whose entries say something ("🚗 Free parking"); so is the item of a list that a sentence leads
+    to ("The causes are:").
+    """
+    span = title_words(text, found[k])
+    if span is None or k + 1 == len(found):
+        return None
+    if SIGNED.match(text, _begin(found[k])):
+        is_title = _is_alone(text, found, k)
+    else:
+        is_title = _holds(found[k], found[k + 1]) and not _is_led_to(reader)
+    return span if is_title and not _says_something(text[slice(*span)]) else None
+
+
+def names_its_items(text: str, found: Sequence[Block], k: int) -> bool:
+    """Whether block ``k`` is a bold item with a list of its own: "- **Plan B**"."""
+    if k + 1 == len(found) or title_words(text, found[k]) != (found[k].start, found[k].end):
+        return False
+    return found[k + 1].kind == "item" and _holds(found[k], found[k + 1])
+
+
+def _is_alone(text: str, found: Sequence[Block], k: int) -> bool:
+    """Whether the line has its like neither above nor below, and something below it."""
+    block, below = found[k], found[k + 1]
+    if k and (title_words(text, found[k - 1]) or not _begins_part(found[k - 1], block)):
+        return False
+    own, start = _begin(block), _begin(below)
+    is_like = SIGNED.match(text, start) and (below.kind != "item" or text[start] == text[own])
+    return not is_like and below.kind != "heading"
+
+
+def _begins_part(above: Block, block: Block) -> bool:
+    return block.after_blank or above.kind == "heading"
+
+
+def _holds(item: Block, below: Block) -> bool:
+    """Whether what is below an item is a part of it: a deeper list, or its own paragraph."""
+    if below.kind != "item":
+        return below.kind == "paragraph" and not below.after_blank
+    is_deeper = below.indent > item.indent
+    return is_deeper or (below.indent == item.indent and item.numbered and not below.numbered)
+
+
+def _is_led_to(reader: Reader) -> bool:
+    """Whether the items go on what a sentence above says: "The causes are:"."""
+    lead = reader.above if reader.above.endswith(":") else reader.lead
+    return bool(lead) and not _ANNOUNCES.match(lead)
+
+
+def _begin(block: Block) -> int:
+    return block.marker[0] if block.kind == "item" else block.start
+
+
+def _says_something(title: str) -> bool:
+    words = lex(plain(title))
+    first = words[0].low
+    if first in _NO_TITLE or (first in PLAIN_BASE_FORMS and len(words) > 1):
+        return True
+    return has_verb(plain(title)) or any(is_participle(x.low) for x in words)
 
 
 def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> bool:
@@ -95,7 +173,7 @@ def names_source(text: str) -> bool:
 
 def has_value(heading: str) -> bool:
     """Whether a heading or bold line tells an amount or a date: "Price: €9"."""
-    named = _KEY.fullmatch(plain(heading).strip(_MARKS))
+    named = _KEY.fullmatch(_NUMBERING.sub("", plain(heading).strip(_MARKS)))
     if named is None or named["key"].split()[-1].lower() in _COUNTED:
         return False
     return _VALUE_TOLD.match(named["value"]) is not None

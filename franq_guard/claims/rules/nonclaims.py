@@ -17,7 +17,13 @@ _URL = re.compile(
     r"(?: info(?:rmation)?| details)?(?: at| here| on)?)?\W*+)?(?:https?://|www\.)\S++\W*+$",
     re.I,
 )  # ++ and *+: no run of marks is read twice
-_CITATION = re.compile(r"(?:sources?|references?|citations?|cite)\s*:.*$|\W*(?:\[\d+\]\W*)+$", re.I)
+_SOURCES = r"(?:sources?|references?|citations?|cite)(?:\(s\))?"
+_CITATION = re.compile(
+    rf"{_SOURCES}\s*:.*$|[*_(]{{1,3}}{_SOURCES}[*_]{{0,2}}\s*:[*_]{{0,2}}\s*\w.*$|\W*(?:\[\d+\]\W*)+$",
+    re.I,
+)
+_LABEL = re.compile(r"(?:(?:please |important )?note|disclaimer|caveat|limitations?)\s*:\s+", re.I)
+"""What calls a sentence one about the answer: "Note: I could not find the price."."""
 _TAG = re.compile(r"\W*(?:<[/|]?\w+[/|]?>|\[![A-Z]+\])\W*")
 """What a model's template left ("</answer>"), and what begins a note on GitHub ("[!NOTE]")."""
 _TITLE = re.compile(
@@ -31,6 +37,7 @@ _ASKING = re.compile(
     r"|have|has|had|should)\b|.*\b(?:ask\w*|question\w*|wonder\w*|answer\w*)\b",
     re.I | re.S,
 )
+_OF_ANSWER = frozenset({"refusal", "hedge"})
 _LEADING = re.compile(r"^[\W_]+")
 _MAX_READ = 400
 
@@ -46,6 +53,7 @@ def reason(sentence: str) -> str | None:
     "Yes." beside a full sentence, or to a question whose words do not surely tell what it states
     (:mod:`.bare_answers`).
     """
+    sentence = sentence.replace("ℹ", "*")  # the one emoji that counts as a letter
     if not any(c.isalnum() for c in sentence) or _TAG.fullmatch(sentence):
         return "no statement"
     if _URL.match(sentence):
@@ -57,8 +65,11 @@ def reason(sentence: str) -> str | None:
     text = _TITLE.sub("Title ", sentence, count=1) if _TITLE.match(sentence) else sentence
     text = _LEADING.sub("", text.replace("*", "").replace("’", "'"))
     read = text[:_MAX_READ]
+    labelled = _LABEL.match(read)
     for label, pattern in _PATTERNS:
         if pattern.search(read):
+            return label
+        if labelled and label in _OF_ANSWER and pattern.search(read[labelled.end() :]):
             return label
     return "lead-in" if read.endswith(":") and not has_verb(read) else None
 

@@ -28,6 +28,8 @@ _TAKEN_OUT = re.compile(
 )
 """Blanks that hold something taken out, before a mark."""
 _LOOSE_END = " ,;:—–-"
+_JOINING_END = re.compile(r"[,;] (?:and|or)$")
+"""What joins an item of a list to the next one: "a sauna, and"."""
 _CLOSED = (".", "!", "?", "。", "！", "？", "…", '."', ".”", '!"', '?"', ".)", ".»", ".'", ".’")
 
 
@@ -76,6 +78,7 @@ def as_sentence(text: str) -> str:
     it is left out.
     """
     text = _BLANKS.sub(" ", _TAKEN_OUT.sub("", plain(text))).strip().strip(_LOOSE_END)
+    text = _JOINING_END.sub("", text)
     text = _NUMBERING.sub("", _OPENING_SIGN.sub("", text))
     if not text:
         return text

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from franq_guard.basics.text import with_line_feeds
+from franq_guard.basics.text import trimmed, with_line_feeds
 from franq_guard.claims.blocks import NOTHING, Block, blocks, closing_sources
 from franq_guard.claims.forms import SOURCES
 from franq_guard.claims.rules.asides import without_asides, without_examples
@@ -25,13 +25,15 @@ from franq_guard.claims.rules.headings import (
     has_value,
     header_states,
     heading_states,
+    names_its_items,
     names_source,
+    title,
 )
 from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
-from franq_guard.claims.rules.turns import turn
+from franq_guard.claims.rules.turns import facts_beside, turn
 from franq_guard.claims.rules.unfinished import unfinished
 from franq_guard.claims.rules.whole import stays_whole
 from franq_guard.claims.sentences import sentences
@@ -55,6 +57,8 @@ _TO_THE_END = re.compile(r"[ \t]*\Z")
 _PROSE = frozenset({"paragraph", "item"})
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")
 """What may be an apostrophe, so that a sentence may be split inside such quotation marks."""
+_DASHES = " -–—/"
+"""What a cell without a value holds."""
 _MAX_WORDS = 150
 """A longer sentence is hardly prose and is not split, which also keeps the time linear."""
 
@@ -103,6 +107,7 @@ class RuleSplitter:
         listed = closing_sources(answer, found)
         for i, block in enumerate(found):
             is_last = i + 1 == len(found) and block.end > after
+            block = self._titled(answer, found, i, reader)
             heading = answer[block.start : block.end] if block.kind == "heading" else ""
             block = self._read_as(answer, block, reader, is_last=is_last, listed=i > listed)
             span = (block.start, block.end)
@@ -114,13 +119,15 @@ class RuleSplitter:
                 yield from self._prose(answer, stated, block, reader, after, follow)
                 if named:
                     reader.heading(heading)
+                elif names_its_items(answer, found, i):
+                    reader.leads_on()
                 continue
             names = [plain(answer[a:b]).strip() for a, b in block.cells]
             is_row = block.kind == "row" or (block.kind == "table_head" and header_states(names))
             if is_row:
                 reader.stated = True
                 row = _row(stated.text, block, head)
-                claims = tuple(reader.place(stated.clear(claim)) for claim in row)
+                claims = tuple(_told(reader.place(stated.clear(claim))) for claim in row)
             else:
                 claims = _not_claims(answer, block)
             if block.kind == "table_head":
@@ -129,6 +136,11 @@ class RuleSplitter:
                 reader.heading(heading)
             if claims and block.end > after:
                 yield Unit(span, claims, is_sentence=False)
+
+    def _titled(self, answer: str, found: Sequence[Block], k: int, reader: Reader) -> Block:
+        """Block ``k``, as a heading if what is around it makes it a title."""
+        words = title(answer, found, k, reader) if self.language == "en" else None
+        return replace(found[k], kind="heading", start=words[0]) if words else found[k]
 
     def _read_as(
         self, answer: str, block: Block, reader: Reader, *, is_last: bool, listed: bool
@@ -225,7 +237,7 @@ class RuleSplitter:
         if is_bare(text, reader.before, following):
             full = denied(text, reader.question, following)
             return Claim(full or text, (span,), not_a_claim=None if full else "yes or no")
-        if self.language != "en" or reader.leads or not lone(own):
+        if self.language != "en" or reader.lead or not lone(own):
             return None
         claim = Claim(as_sentence(own), (span,), full=asked(own, reader.open_question))
         claim = reader.place(stated.clear(claim))
@@ -238,18 +250,22 @@ class RuleSplitter:
         text = shown(answer, part, hidden)
         why = stated.why_nothing(*part) or reason(text)
         why = "citation" if why is None and SOURCES.match(text) else why
+        why = "greeting" if why is None and reader.is_signature(text) else why
         if why is None and self.language == "en" and _TO_THE_END.match(answer, part[1]):
             why = "unfinished" if unfinished(text, reader.before) else None
         source = hide(stated.text, hidden)
+        whole = bool(reader.one_of_several(text) or (hidden and _SINGLE_QUOTE.search(text)))
         for piece in _pieces(source, part, why):
+            found = _clauses(source, piece, whole=whole)
             if piece.why is not None:
-                spans = tuple(subtract((piece.span,), hidden))
+                found = facts_beside(found) if found and self.language == "en" else []
+                apart = [*hidden, *(span for clause in found for span in clause.spans())]
+                left_of = (trimmed(answer, *span) for span in subtract((piece.span,), apart))
+                spans = tuple((a, b) for a, b in left_of if a < b)
                 joined_on = piece.begin > piece.span[0]
-                left = shown(answer, (piece.begin, piece.span[1]), hidden)
+                left = shown(answer, (piece.begin, piece.span[1]), apart).strip()
                 yield Claim(as_sentence(left) if joined_on else left, spans, not_a_claim=piece.why)
-                continue
-            whole = reader.one_of_several(text) or (hidden and _SINGLE_QUOTE.search(text))
-            for clause in _clauses(source, piece.begin, piece.span[1], whole=bool(whole)):
+            for clause in found:
                 spans = clause.spans()
                 if spans[0][0] == piece.begin:  # the conjunction before it is its own
                     spans = ((piece.span[0], spans[0][1]), *spans[1:])
@@ -282,9 +298,11 @@ def _pieces(source: str, part: Span, why: str | None) -> list[_Piece]:
     return [_Piece((start, start + turned.cut), start, first), *found] if turned.cut else found
 
 
-def _clauses(answer: str, start: int, end: int, *, whole: bool) -> list[Clause]:
-    """The clauses of the sentence ``answer[start:end]``, by their first own word."""
-    words = tuple(lex(answer, start, end))
+def _clauses(answer: str, piece: _Piece, *, whole: bool) -> list[Clause]:
+    """The clauses of a piece of a sentence, by their first own word; of an opinion, too."""
+    if piece.why not in {None, "opinion"}:
+        return []
+    words = tuple(lex(answer, piece.begin, piece.span[1]))
     marks = emphasis(answer, words)
     read = tuple(x for x in words if x.index not in marks) or words
     found = [Clause(read, read)]
@@ -351,8 +369,15 @@ def _row(answer: str, block: Block, head: Sequence[str]) -> Iterator[Claim]:
     for k, cell in cells[1:]:
         name = head[k] if k < len(head) else ""
         for value, own in _cell(answer, cell):
-            yield Claim(as_sentence(": ".join(filter(None, (key, name, value)))), (*spans, *own))
+            text = as_sentence(": ".join(filter(None, (key, name, value))))
+            why = None if value.strip(_DASHES) else "no statement"
+            yield Claim(text, (*spans, *own), not_a_claim=why)
             spans = ()
+
+
+def _told(claim: Claim) -> Claim:
+    """The claim of a cell; "not mentioned" states nothing."""
+    return claim if (why := reason(claim.text)) != "refusal" else replace(claim, not_a_claim=why)
 
 
 def _cell(answer: str, cell: Span) -> Iterator[tuple[str, tuple[Span, ...]]]:

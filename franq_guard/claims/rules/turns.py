@@ -7,11 +7,13 @@ passages or the assistant cannot say is part of the refusal.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import (
     find_verb,
     is_adverb,
@@ -45,6 +47,8 @@ _SAYING = re.compile(
     r"|mention|confirm|repeat|stress|emphasi[sz]e|point out|(?:tell|remind) you)(?:ing)? that\s+",
     re.I,
 )
+_EQUATION = re.compile(r"(?:[^:=]{0,80}=)?[^:=]{0,80}\d[^:=]{0,20}=[^:=\w]{0,4}\d")
+"""What is computed: "4 × 5 = 20"; not "x = 5", which is only set."""
 _DASH = re.compile(r"(?<!\s)\s+[–—]\s+")
 _REGRET = re.compile(
     r"^\W*(?:i'm|i am) (?:(?:very|so|truly) )?"
@@ -80,6 +84,9 @@ _KNOWING = re.compile(
 )
 _MARKS = " \"'“”‘’«»()`*_"
 _TALKERS = word_set("i we you i'm i've i'd i'll we're we've we'd we'll you're you've you'd you'll")
+_OWN = word_set("i personally honestly frankly")
+"""How an opinion begins that is surely about the thing, unlike "It is the best, which ..."."""
+_RATES = word_set("better best good great nice perfect ideal worse worst beautiful easier nicer")
 _NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("if whether how why")
 _TURNS = {
     "refusal": (_TURN, _CAUSE, _COLON, _THAT),
@@ -137,11 +144,32 @@ def turn(sentence: str, why: str) -> Turn | None:
         if _CONCESSION.match(sentence):
             found.update(_after_concession(sentence))
     for cut, rest in sorted(found, key=lambda x: x[1])[:_MOST]:
-        if reason(sentence[rest:]) is None and _states(sentence[rest:]):
+        said = sentence[rest:]
+        if reason(said) is None and (_states(said) or _EQUATION.match(said)):
             return Turn(cut, rest)
     if why == "lead-in":
         return _list_at_end(sentence)
     return _refusal_at_end(sentence) if why == "refusal" else None
+
+
+def facts_beside(opinion: Sequence[Clause]) -> list[Clause]:
+    """The clauses of an opinion that tell a fact of what it names: "I like Pro, which costs $15".
+
+    Only those that surely have that as their subject, and a number or a name in what they tell.
+    """
+    if opinion[0].own[0].low not in _OWN:
+        return []
+    found: list[Clause] = []
+    for clause in opinion[1:]:
+        begins, after = clause.own[0], clause.own[min(1, len(clause.own) - 1)]
+        goes_on = found and begins.low == "and" and begins.index == found[-1].own[-1].index + 1
+        is_aside = begins.is_comma and after.low in {"which", "who", "whose"}
+        of_thing = clause.frame[0].index > 0 and clause.frame[0].low not in w.SUBJECT_PRONOUNS
+        told = any(x.is_number or x.is_name for x in clause.own[1:])
+        told = told and not any(x.low in _RATES for x in clause.own)
+        if (goes_on or is_aside) and of_thing and told:
+            found.append(clause)
+    return found
 
 
 def _after_concession(sentence: str) -> list[Span]:
