@@ -9,7 +9,8 @@ about is the same, and one fact that is told of it differs. So two passages do n
 - where two facts of the claim differ, as in "40 were sold in 2016." and "62 were sold in 2017.";
 - where two sentences run parallel but differ in two places (:mod:`.variants`);
 - where what they are about has a word in common and one of its own each: "The early ferry is small.
-  It takes an hour.", "The late ferry is new. It takes two."
+  It takes an hour.", "The late ferry is new. It takes two.";
+- where they are about two grades of an offer: "Harvest", "Harvest Plus" (:mod:`.grades`).
 
 But they may disagree if the answer is about the other thing: what it says of the late ferry is not
 stated by a passage on the early one.
@@ -25,6 +26,7 @@ from collections.abc import Set
 from franq_guard.faithfulness.small.tokens import known, tokens
 from franq_guard.faithfulness.small.words import calendar_word
 from franq_guard.records import Passage
+from franq_guard.signals.grades import are_grades
 from franq_guard.signals.topics import (
     NAMES_AND_NUMBERS,
     Facts,
@@ -43,7 +45,7 @@ __all__ = ["are_siblings"]
 def are_siblings(claim: str, stating: Passage, other: Passage, *, said: str = "") -> bool:
     """Whether ``other`` is about another thing than ``stating``, which states the claim.
 
-    Each of the module's four rules is enough. They compare the claim with the sentence of ``other``
+    Each of the module's five rules is enough. They compare the claim with the sentence of ``other``
     that is nearest to it.
 
     Args:
@@ -52,6 +54,8 @@ def are_siblings(claim: str, stating: Passage, other: Passage, *, said: str = ""
         other: the passage that seems to contradict it.
         said: what was said before the claim, by which one knows what the claim is about.
     """
+    if are_grades(claim, stating, other, said=said):
+        return True
     if _is_about(f"{said} {claim}", stating, other):
         return False
     near = read(other.text)[nearest(claim, other.text)].text
@@ -98,7 +102,7 @@ def _other_topic(claim: str, stating: Passage, other: Passage) -> bool:
     """
     own, theirs = _governing(claim, stating), _governing(claim, other)
     return bool(
-        own.topic & theirs.topic
+        own.kind & theirs.kind
         and own.topic - stems(_whole(other))
         and theirs.topic - stems(_whole(stating))
         and own.told != theirs.told
@@ -106,9 +110,13 @@ def _other_topic(claim: str, stating: Passage, other: Passage) -> bool:
 
 
 def _governing(claim: str, passage: Passage) -> Sentence:
-    """The sentence nearest to the claim or, if it is about "it", the one before that says what."""
+    """The sentence nearest to the claim or, if it begins with "it" or "its", the one it refers to.
+
+    After "The inn's bar is small.", "its" may be the bar's or the inn's, but "it" is the bar.
+    """
     found = read(passage.text)[: nearest(claim, passage.text) + 1]
-    return next((one for one in reversed(found) if one.topic), found[-1])
+    about = next((one for one in reversed(found) if one.topic), found[-1])
+    return about if found[-1].owned else about._replace(kind=about.topic)
 
 
 def _whole(passage: Passage) -> str:

@@ -11,7 +11,12 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from franq_guard.claims.rules import verbs
-from franq_guard.claims.rules.words import DETERMINERS, FINITE_AUXILIARIES, PREPOSITIONS
+from franq_guard.claims.rules.words import (
+    DETERMINERS,
+    FINITE_AUXILIARIES,
+    PREPOSITIONS,
+    THIRD_PERSON,
+)
 from franq_guard.claims.sentences import sentences
 from franq_guard.faithfulness.small.numerals import CARDINALS
 from franq_guard.faithfulness.small.tokens import tokens
@@ -45,6 +50,17 @@ _AMOUNT: Final = re.compile(
 )
 """How many or how much: "Two guards", "Children under 6", "At 88 metres". That is told of a thing,
 while a year, or the number in "Line 4", says which thing it is."""
+_ABOUT_BEFORE: Final = re.compile(
+    rf"(?:\w+ )?(?:{'|'.join(sorted(THIRD_PERSON))})\b|th(?:is|ese) (?!is\b|are\b)", re.IGNORECASE
+)
+"""Begins a sentence about what was said before: "Its roof ...", "Let it cool", "This plan ..."."""
+_IN_NOUN: Final = re.compile(r"(?:\b(?:an?|the) |\w-)$", re.IGNORECASE)
+"""Before what is no verb, by its form or not: "the paid version", "red-painted"."""
+_ITS: Final = re.compile(r"(?:\w+ )?(?:its|their|his|her)\b", re.IGNORECASE)
+_AROUND_NOUN: Final = re.compile(
+    rf"\w+(?:['’]s|s['’]) |(?<=\w )(?:{'|'.join(sorted(PREPOSITIONS))})\b.*", re.IGNORECASE
+)
+"""An owner or place: "the inn's bar", "the bar of the inn"."""
 _NUMBERS: Final = frozenset({"number", "few"})
 NAMES_AND_NUMBERS: Final = _NUMBERS | {"name"}
 _IDLE: Final = STOPWORDS | NEGATIONS
@@ -65,15 +81,19 @@ class Word(NamedTuple):
 class Sentence(NamedTuple):
     """A sentence with its words.
 
-    ``facts`` and ``topic``: the names and numbers, and all content words, of what it is about (none
-    if that is "it"); ``told``: the other content words.
+    ``facts`` and ``topic``: the names and numbers, and all content words, of what it is about, none
+    if that was said before ("It is red.", "Its roof is red."); ``kind``: those words of the topic
+    that are no owner's ("the camera's battery"); ``told``: the other content words; ``owned``:
+    whether it begins like "Its roof".
     """
 
     text: str
     words: frozenset[str]
     facts: Facts
     topic: frozenset[str]
+    kind: frozenset[str]
     told: frozenset[str]
+    owned: bool
 
 
 @lru_cache(maxsize=256)
@@ -86,8 +106,18 @@ def read(text: str) -> tuple[Sentence, ...]:
 
 def _sentence(text: str, named: Collection[str]) -> Sentence:
     subject = _subject(text)
-    topic = stems(subject) or stems(_opening(text))
-    return Sentence(text, _words(text), facts(subject, named), topic, stems(text) - topic)
+    said_before = _ABOUT_BEFORE.match(text)
+    about = "" if said_before else subject if stems(subject) else _opening(text)
+    topic = stems(about)
+    return Sentence(
+        text=text,
+        words=_words(text),
+        facts=facts(subject, named),
+        topic=topic,
+        kind=stems(_AROUND_NOUN.sub("", about)),
+        told=stems(text) - topic,
+        owned=bool(_ITS.match(text)),
+    )
 
 
 def _opening(text: str) -> str:
@@ -147,6 +177,6 @@ def _subject(sentence: str) -> str:
     words = list(_WORD.finditer(sentence))[1:]
     for forms in _FORMS:
         for word in words:
-            if word.group() in forms:
+            if word.group() in forms and not _IN_NOUN.search(sentence[: word.start()]):
                 return sentence[: word.start()]
     return ""

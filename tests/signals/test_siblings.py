@@ -57,6 +57,18 @@ def test_siblings(stating, other):
         ("The early ferry is small. It takes an hour.", "The late ferry is new. It takes two."),
         ("For the light dough, sift the flour. Bake it for 20 minutes.",
          "For the dark dough, melt the butter. Bake it for 30 minutes."),
+        # "Its" and "this" lead back to the sentence before, as "it" does.
+        ("The early ferry is small. Its bar sells soup.",
+         "The late ferry is new. Its bar is closed."),
+        ("The early ferry is small. This ferry is red.",
+         "The late ferry is new. This ferry is blue."),
+        ("For the light dough, sift the flour. Let it rest for an hour.",
+         "For the dark dough, melt the butter. Let it rest for a day."),
+        # "Paid" and "ground" are no verbs after "the" and before a hyphen.
+        ("The paid version is sold. Its users get help.",
+         "The free version is small. Its users get no help."),
+        ("A ground-floor flat has two rooms. Its tenants may use the garden.",
+         "A top-floor flat has three rooms. Its tenants may not use the garden."),
         # In one sentence each: the attribute, and something else.
         ("Members on probation have no vote.", "Members with a deputy have two votes each."),
     ],
@@ -72,6 +84,16 @@ def test_siblings_by_an_earlier_sentence(stating, other):
         # Both are about the same ferry, which is called more in one of them, or something else.
         ("The early ferry is small. It takes an hour.", "The ferry is new. It takes two."),
         ("The early ferry is small. It takes an hour.", "The crew is large. The trip takes two."),
+        # "Its" may be the inn's; so may "its" after what belongs to the inn.
+        ("The ferry is old. Its bar sells soup.", "The ferry is new. Its bar is closed."),
+        (
+            "The inn's bar is small. Its guests park free.",
+            "The inn's pool is warm. Its guests pay.",
+        ),
+        (
+            "The bar of the inn is small. Its guests park free.",
+            "The pool of the inn is warm. Its guests pay.",
+        ),
         # What differs is said of both, or before another subject than the one compared.
         (
             "The inn lies in Trev. It has 40 rooms. The pool is heated.",
@@ -253,20 +275,19 @@ def verdicts(request):
     }
 
 
-@pytest.mark.parametrize(("disagreement", "most"), [(0.5, (12, 1)), (0.4, (13, 2))])
+@pytest.mark.parametrize(("disagreement", "most"), [(0.5, (4, 1)), (0.4, (5, 2))])
 def test_claims_that_a_passage_states_are_seldom_in_conflict_with_its_siblings(
     verdicts, disagreement, most
 ):
-    # Of 113 claims of the copied sentences 10, of 29 of the paraphrased ones none; at .4 it is 11
-    # and one. Eight are about the "Harvest" tariff beside "Harvest Plus", or the other way round.
-    # If siblings counted it would be ten times as many as the 4 of an earlier network. Of a third
-    # of the families it is 2 of 37 at either cut, and none of 9.
+    # Of 113 claims of the copied sentences 2, of 29 of the paraphrased ones none; at .4 it is 3 and
+    # one. If siblings counted it would be ten times as many as the 4 of an earlier network. Of a
+    # third of the families it is 2 of 37 at either cut, and none of 9.
     rule = replace(_shipped(), disagreement=disagreement)
     all_of_them = len(verdicts["copied"]) > 100
     for kind, at_most in zip(("copied", "paraphrased"), most, strict=True):
         found = [v.claim.text for v in verdicts[kind] if _in_conflict(rule, v)]
         print(f"\n{kind}, {disagreement}: {len(found)} of {len(verdicts[kind])}", found)
-        assert len(found) <= (at_most if all_of_them else at_most // 4)
+        assert len(found) <= (at_most if all_of_them else at_most // 2)
 
 
 def test_siblings_take_no_evidence_from_a_wrong_claim(verdicts):
