@@ -7,7 +7,8 @@ In code, tags are text like any other, but for a ``</think>`` without an opening
 does not end behind it. Each decision depends only on the text before a place, never on later text,
 so the result for an answer that is still being written is the same. There are three exceptions.
 Text before a ``</think>`` without an opening tag, at the end of a line, is reasoning. A stream of
-claims has usually checked and released that text as part of the answer before the tag arrives.
+claims waits for that tag only where the prompt tells that the answer begins with reasoning
+(:func:`opens_reasoning`); otherwise it has usually checked and released that text before.
 Whether an answer is JSON is known at its end: until then :func:`may_become_json` tells a stream to
 wait. And a tag within a line counts if it is closed and not in code, else a sentence only names it:
 :func:`open_tag` tells a stream from where to wait.
@@ -34,9 +35,11 @@ __all__ = [
     "Lines",
     "Nothing",
     "breaks_in_cells",
+    "end_of_reasoning",
     "lines_of",
     "may_become_json",
     "open_tag",
+    "opens_reasoning",
 ]
 
 Nothing = Literal["code", "reasoning", "citation"]
@@ -74,6 +77,10 @@ _IN_ROW = re.compile(rf"{_IN_LINE}|</?(?:br|p|div|ul|ol|li|hr)\b[^<>\n]*>", re.I
 """A tag that breaks the line within a cell of a table, as Markdown has no other way to."""
 _LONE_END = re.compile(rf"(?<!`)</(?:{_REASONING})\s*>[ \t]*(?=\n|\Z)", re.I)
 """The end of reasoning whose beginning is in the prompt; not a tag that a sentence writes about."""
+_OPENS_REASONING = re.compile(rf"<(?:{_REASONING})>\s*\Z", re.I)
+"""How a prompt ends whose chat template begins the reasoning (DeepSeek-R1, Qwen 3)."""
+_TAG_END = 64
+"""In how many characters at the end of a prompt that tag is looked for."""
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})(?P<info>[^\n]*)", re.M)
 BLANK_ENTITY = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|#160|#xa0);", re.I)
 INLINE_TAG = re.compile(
@@ -148,6 +155,17 @@ def open_tag(answer: str) -> int:
     line = answer.rfind("\n") + 1
     tick = _TICK.sub(_as_blank, answer[line:]).find("`")  # its code may still end behind a tag
     return tag if tick < 0 or "<" not in answer[line + tick :] else min(tag, line + tick)
+
+
+def opens_reasoning(prompt: str | None) -> bool:
+    """Whether the answer to this prompt begins with reasoning, whose opening tag the prompt has."""
+    return prompt is not None and _OPENS_REASONING.search(prompt[-_TAG_END:]) is not None
+
+
+def end_of_reasoning(answer: str) -> int | None:
+    """Where the reasoning ends that an answer begins with without an opening tag; None: not yet."""
+    tag = _lone_end(answer) if "</" in answer else None
+    return None if tag is None else tag.start()
 
 
 def breaks_in_cells(answer: str) -> Iterator[Span]:

@@ -11,9 +11,9 @@ A sentence is settled when no later text can change where it ends:
 - it is not "Yes." or "It does.": the sentence after it, which must be settled, decides about it.
 
 A heading, code block or table row is settled when the line after it is complete, the header of a
-table with its first row. Nothing is settled while all of the text may be a JSON object or array,
-nor the list after a line "Sources:" before its end, nor what follows a tag within a line, such as
-"<think>", until its closing tag comes.
+table with its first row, reasoning when anything follows its closing tag. Nothing is settled while
+all of the text may be a JSON object or array, nor the list after a line "Sources:" before its end,
+nor what follows a tag within a line, such as "<think>", until its closing tag comes.
 
 Not handled: a line that begins with whole sentences, continues with a ``|`` and turns out to be the
 header of a table, or a row of the table above it. What was settled of it remains prose.
@@ -180,7 +180,7 @@ def _is_over(text: str, block: Block, after: Block | None) -> bool:
         return True
     if after is None:
         return prose and _BLANK_LINE.match(rest) is not None
-    if "\n" in text[after.start :]:
+    if block.kind == "reasoning" or "\n" in text[after.start :]:
         return True
     # A line that begins with "```" is no fence if another "`" follows in it.
     return prose and after.kind != "code" and len(text) - after.start >= _LINE_IS_TOLD

@@ -20,7 +20,14 @@ from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
 from franq_guard.streaming.reading import Reading, SettledText
 from franq_guard.streaming.release import Release, Released
 from franq_guard.streaming.released_text import ReleasedText
-from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, unverified
+from franq_guard.streaming.worker import (
+    ClaimWorker,
+    Lookup,
+    Part,
+    Piece,
+    thinks_first,
+    unverified,
+)
 from franq_guard.telemetry.hooks import GrowingCheck
 from franq_guard.uncertainty.methods import find
 
@@ -115,6 +122,8 @@ class ClaimStream:
         lookup: returns what was captured of the answer so far.
         release: is called with each release, and with the whole answer at the end.
         id: of the answer, if no lookup returned one.
+        thinks: whether an answer begins with reasoning whose opening tag is in its prompt, as the
+            trace's prompt tells by default; it is held back until its end is known.
 
     Raises:
         ValueError: see :func:`check_streamable`.
@@ -127,6 +136,7 @@ class ClaimStream:
         *,
         release: Release | None = None,
         id: str | None = None,
+        thinks: Callable[[Trace], bool] = thinks_first,
     ) -> None:
         check_streamable(guard)
         self._guard, self._id = guard, id
@@ -137,7 +147,7 @@ class ClaimStream:
         self._reading.set_result(None)
         self._steps = Steps("claims")
         self._waiting: deque[tuple[Part, Future[list[Piece]]]] = deque()
-        self._worker = ClaimWorker(guard, lookup)
+        self._worker = ClaimWorker(guard, lookup, thinks)
         self._watched = GrowingCheck()
         self._settled_text, self._spare = SettledText(guard.claims), Reading(guard.claims)
         self._released, self._closed = ReleasedText(guard.policy), False
@@ -300,8 +310,7 @@ class ClaimStream:
 
     def _ask(self, end: int, *, over: bool) -> None:
         """Start a check of the text up to ``end``."""
-        first = over and not self._asked  # a blank answer is looked up, too
-        if not self._text[self._asked : end].strip() and not first:
+        if not (over or self._text[self._asked : end].strip()):
             return
         part = Part(self._text, self._asked, end, over, self._settled_text.base)
         self._asked = end
@@ -328,7 +337,7 @@ class ClaimStream:
                 pieces = future.result()
             elif self._worker.seconds_left() == 0:
                 self._leave()
-                pieces = unverified(self._spare, part, "timeout")
+                pieces = unverified(self._spare, self._worker.with_held(part), "timeout")
             else:
                 break
             self._waiting.popleft()

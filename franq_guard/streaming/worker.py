@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import TIMEOUT_MAX, RLock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from franq_guard.basics.failures import log_failure
+from franq_guard.claims.forms import end_of_reasoning, opens_reasoning
 from franq_guard.claims.spans import shifted, whole
 from franq_guard.records import Claim, Reason, Trace, Verdict
 from franq_guard.signals.clock import DeadlineExceeded
@@ -58,17 +59,28 @@ class Piece:
     verdicts: tuple[Verdict, ...]
 
 
+def thinks_first(trace: Trace) -> bool:
+    """Whether an answer begins with the model's reasoning, as far as its prompt is known."""
+    return opens_reasoning(trace.generation.prompt)
+
+
 class ClaimWorker:
     """The checks that run in the stream's own thread, one at a time.
+
+    Reasoning at the beginning of an answer (``thinks``) is held back until its end is known: it is
+    then no claim, and is part of the next check.
 
     ``reads_anew``: whether the language model reads the whole answer so far at each check.
     """
 
-    def __init__(self, guard: Guard, lookup: Lookup) -> None:
+    def __init__(
+        self, guard: Guard, lookup: Lookup, thinks: Callable[[Trace], bool] = thinks_first
+    ) -> None:
         self.growing = GrowingAnswer()
         self.known: tuple[Guard, Trace] | None = None
         self.closed = self.reads_anew = False
-        self._guard, self._lookup = guard, lookup
+        self._guard, self._lookup, self._thinks = guard, lookup, thinks
+        self._held = 0, 0
         self._reading, self._read = Reading(guard.claims), 0
         self._deadline = guard.deadline
         self._spent = 0.0
@@ -95,8 +107,21 @@ class ClaimWorker:
         running = 0.0 if began is None else perf_counter() - began
         return max(0.0, min(self._deadline - spent - running, TIMEOUT_MAX))
 
+    def with_held(self, part: Part) -> Part:
+        """The part with what was held back before it, not split within what was held back."""
+        start, end = self._held
+        if part.start == end:
+            return replace(part, start=start, base=0)
+        return part if part.base > end else replace(part, base=0)
+
     def check(self, part: Part) -> list[Piece]:
-        """The pieces of a part with verdicts; unverified after a failure. Never raises."""
+        """The pieces of a part with verdicts, none if it is held back. Never raises.
+
+        After a failure the verdicts are unverified.
+        """
+        part = self.with_held(part)
+        if part.start and not part.text[part.start : part.end].strip():
+            return []  # only the end of an answer that is checked already
         if not self._begin():
             return unverified(self._reading, part, "timeout")
         try:
@@ -135,6 +160,9 @@ class ClaimWorker:
 
     def _check(self, part: Part) -> list[Piece]:
         self.known = guard, trace = self._lookup(part.text[: part.end])
+        if not part.over and self._still_thinks(trace, part):
+            self._held = part.start, part.end
+            return []
         model = guard.choice.models(trace.generation).language_model  # before the clock starts
         self.reads_anew = model is not None and not hasattr(model, "session")
         self._began = perf_counter()
@@ -143,6 +171,13 @@ class ClaimWorker:
         claims = [claim for _, of_piece in split for claim in of_piece]
         found = iter(self.growing.check(guard, trace, claims, deadline=self.seconds_left()))
         return [Piece(end, tuple(next(found) for _ in of_piece)) for end, of_piece in split]
+
+    def _still_thinks(self, trace: Trace, part: Part) -> bool:
+        """Whether all of the part is reasoning that the answer begins with."""
+        if not self._thinks(trace):
+            return False
+        end = end_of_reasoning(part.text)
+        return end is None or end >= part.end
 
     def _split(self, guard: Guard, part: Part, question: str) -> list[tuple[int, list[Claim]]]:
         """The part's claims by the splitter of ``guard``, which may differ from the one before."""

@@ -42,6 +42,7 @@ class _Choice:
     end: dict[str, Any] = field(default_factory=dict)
     logprobs: dict[str, list[Any]] = field(default_factory=dict)
     token_ids: list[Any] = field(default_factory=list)
+    thinks_apart: bool = False
 
 
 class Choices:
@@ -154,7 +155,9 @@ class Choices:
             yield {**first, **self._of_prompt}
         choice = self._choices[index]
         checked = any(isinstance(delta.get(name), str) for name in TEXTS)
-        if checked and not any(map(delta.get, REASONING)):
+        thought = any(map(delta.get, REASONING))
+        choice.thinks_apart = choice.thinks_apart or thought
+        if checked and not thought:
             self._keep_tokens(choice, item)
         for name in TEXTS:
             piece = text_of(delta.get(name))
@@ -163,6 +166,7 @@ class Choices:
             if piece or tokens:
                 outlet = self._outlet_of(choice, name)
                 outlet.reported.tokens += tokens
+                outlet.reported.apart = choice.thinks_apart
                 if text := await outlet.feed(piece):
                     yield self._delta(index, {name: text})
         if calls := only(delta, _CALLS):

@@ -61,7 +61,7 @@ class Judge:
                 raise NotCheckable(reason)
             return guard, _trace(guard, chat, text, reported, prompt)
 
-        return ClaimStream(guard, lookup, id=reported.id)
+        return ClaimStream(guard, lookup, id=reported.id, thinks=lambda _: reported.thinks_first)
 
     def limit(self, text: str) -> None:
         """Refuse a text that is too long to be checked.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from franq_guard.capture.server_logprobs import server_generation
+from franq_guard.claims.forms import opens_reasoning
 from franq_guard.language_model.server.tokens import ServerToken, from_logprobs
 from franq_guard.records import Generation, Passage
 from franq_guard.serve.settings import UpstreamKind
@@ -36,12 +37,19 @@ class Reported:
         prompt: the string that the model saw; None if it is not reported.
         writer: fingerprint of the model, if it can be known.
         id: of the completion; telemetry reports it, as the span of the model's call does.
+        apart: whether it sends the model's reasoning apart from the text.
     """
 
     tokens: list[ServerToken] = field(default_factory=list)
     prompt: str | None = None
     writer: str | None = None
     id: str | None = None
+    apart: bool = False
+
+    @property
+    def thinks_first(self) -> bool:
+        """Whether the text begins with reasoning, as far as the reported prompt tells."""
+        return not self.apart and opens_reasoning(self.prompt)
 
     def generation(self, text: str, prompt: str | None, *, ids: bool) -> Generation:
         """``text`` with its tokens.

@@ -184,6 +184,21 @@ def test_an_answer_that_nobody_read_is_replaced_where_errors_are_closed(way, unr
     assert chunks_of(chain, question(7), way) == ["Nothing sure."]
 
 
+THOUGHTS = "The user asks how tall it is. I should look at the letters first, and then say so."
+
+
+@WAYS
+@pytest.mark.parametrize(("opens", "first"), [("<think>", THOUGHTS), ("", "</think>")])
+def test_thoughts_that_the_prompt_opens_are_held_back_until_they_end(way, opens, first, slowly):
+    """As with a model whose chat template has written the opening tag."""
+    model = UnreadLLM(unread=f"{THOUGHTS}\n</think>\n\n{told('run 7')}")
+    chain = slowly(lcel(RunnableLambda(lambda prompt: f"{prompt.text} {opens}\n") | model))
+    chunks = chunks_of(guard_chain(chain, guard_of("filter"), stream="claims"), question(7), way)
+    assert len(chunks) >= 3
+    assert chunks[0].startswith(first)
+    assert "".join(chunks).endswith(wanted(7, "filter"))
+
+
 @WAYS
 def test_a_sentence_has_left_before_the_last_one_is_written(way, slowly):
     LOG.written = ""

@@ -19,6 +19,7 @@ from llama_index.core.chat_engine import (
     SimpleChatEngine,
 )
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
+from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -172,6 +173,23 @@ def test_an_answer_that_nobody_read_is_replaced_where_errors_are_closed(way, unr
     engine = guard_query_engine(inner, guard, stream="claims")
     assert [piece for piece in pieces_of(engine, way) if piece] == ["Nothing sure."]
     no_threads()
+
+
+THOUGHTS = "The user asks how tall it is. I should look at the letters first, and then say so."
+
+
+@WAYS
+@pytest.mark.parametrize(("opens", "first"), [("<think>", THOUGHTS), ("", "</think>")])
+def test_thoughts_that_the_prompt_opens_are_held_back_until_they_end(way, opens, first, slow):
+    """As with a model whose chat template has written the opening tag."""
+    model = ScriptedLLM(script=[f"{THOUGHTS}\n</think>\n\n{told('run 7')}"])
+    template = PromptTemplate(f"{{context_str}}\n{{query_str}}\n{opens}\n")
+    inner = rag(model, streaming=True, text_qa_template=template)
+    engine = guard_query_engine(inner, guard_of("filter"), stream="claims")
+    pieces = [piece for piece in pieces_of(engine, way) if piece]
+    assert len(pieces) >= 3
+    assert pieces[0].startswith(first)
+    assert "".join(pieces).endswith(wanted(7, "filter"))
 
 
 @WAYS

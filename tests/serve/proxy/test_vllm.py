@@ -11,6 +11,8 @@ import pytest
 
 from franq_guard import Guard, Policy
 from franq_guard.calibration import Calibrator
+from franq_guard.serve.proxy import judge as judge_module
+from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PROMPT = "<|user|>Ann Baker built the mill in Norwich.\nWho?<|assistant|>\n"
@@ -49,9 +51,9 @@ def served(proxied):
             language_model=model,
             faithfulness=FakeFaithfulness(),
             policy=Policy(action="filter"),
-            franq=Calibrator.uncalibrated(),
+            franq=Calibrator.uncalibrated() if model else None,
         )
-        assert guard.language_model is model
+        assert model is None or guard.language_model is model
         proxy = proxied(guard, upstream_kind="vllm", **settings)
         proxy.upstream.reply = lambda body: vllm(body, tokens, reasoning)
         return proxy
@@ -255,6 +257,30 @@ def test_tokens_of_reasoning_do_not_leave(served, kit, stream):
     assert "Zebras" not in reply.text
     assert not {901, 902} & set(choice.get("token_ids") or ())
     assert report["choices"][0]["answer"]["likelihoods"] == "server"
+
+
+THOUGHT = "Zebras must be the ones, I say. Nobody else is named in all of it, as I see."
+
+
+@pytest.mark.parametrize("model", [Writer(), None])  # without one, nothing reads the prompt
+@pytest.mark.parametrize("apart", [True, False])
+def test_thoughts_that_the_prompt_opens(served, kit, monkeypatch, apart, model):
+    """In the text they are held back until they end; told apart, nothing waits for their end."""
+    made = []
+
+    def kept(*args, **options):
+        made.append(ClaimStream(*args, **options))
+        return made[-1]
+
+    monkeypatch.setattr(judge_module, "ClaimStream", kept)
+    monkeypatch.setitem(globals(), "PROMPT", f"{PROMPT}<think>\n")
+    thought = tokens_of(f"{THOUGHT}\n</think>\n\n")
+    before, reasoning = ([], thought) if apart else (thought, ())
+    proxy = served(model, [*before, *tokens_of(kit.GOOD)], reasoning=reasoning)
+    sent = kit.text_of(kit.events_of(proxy.ask(stream=True).content))
+    assert sent == (kit.GOOD if apart else f"{THOUGHT}\n</think>\n\n{kit.GOOD}")
+    [stream] = made
+    assert (stream._worker._held > (0, 0)) is not apart
 
 
 @STREAMS
