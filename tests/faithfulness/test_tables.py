@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from franq_guard.faithfulness.small.blended import _changed
 from franq_guard.faithfulness.small.cut import Cut
-from franq_guard.faithfulness.small.model import _changed
 from franq_guard.faithfulness.small.tables.cells import misplaced
 from franq_guard.faithfulness.small.tables.rows import tables
 from franq_guard.faithfulness.small.tables.sections import sections
