@@ -115,7 +115,8 @@ def fit(model: SmallFaithfulness, pairs: Sequence[Held], held: Mapping[str, floa
     labels = np.array([e.label == SUPPORTED for e in examples])
     weights, intercept = fit_rows(rows, owners, labels, [e.dataset for e in examples], held=held)
     short = [e for e in examples if e.label != UNSUPPORTED and len(e.premise) < 1000]
-    return Blend(weights, intercept, _temperature(model, short))
+    classes = model.nli([e.premise for e in short], [e.hypothesis for e in short])
+    return Blend(weights, intercept, temperature(classes, [e.label for e in short]))
 
 
 def fit_rows(
@@ -222,15 +223,18 @@ def _telling(rows: Floats, owners: NDArray[np.intp], labels: NDArray[np.bool_]) 
     return np.array(kept, dtype=np.intp)
 
 
-def _temperature(model: SmallFaithfulness, examples: Sequence[Example]) -> float:
-    """Return the temperature of the least negative log-likelihood of the three classes."""
-    classes = model.nli([e.premise for e in examples], [e.hypothesis for e in examples])
+def temperature(classes: Floats, labels: Sequence[int]) -> float:
+    """Return the temperature of the least negative log-likelihood of three classes.
+
+    Args:
+        classes: their probabilities (n, 3) at temperature 1.
+        labels: the right one of each (n,).
+    """
     logits = np.log(np.clip(classes, 1e-9, 1))
-    labels = np.array([e.label for e in examples])
     grid = np.geomspace(0.5, 4, 60)
     losses = []
-    for temperature in grid:
-        grown = np.exp(logits / temperature)
+    for one in grid:
+        grown = np.exp(logits / one)
         right = grown[np.arange(len(labels)), labels] / grown.sum(axis=1)
         losses.append(-np.log(right).mean())
     return round(float(grid[int(np.argmin(losses))]), 4)

@@ -5,8 +5,8 @@ stands a trained product of two narrow ones (Hu et al., arXiv 2106.09685), its n
 and the head is like the small network's: it reads the last token, mean and maximum of the claim's
 tokens and the ten overlap features. What is trained is stored alone, as the adapter.
 
-It is six times as large as the small network and knows more words and facts. It is too slow for the
-guard, which has to read hundreds of pairs on a CPU, but fast enough to label pairs once.
+It is six times as large as the small network and knows more words and facts. It labels pairs for
+it, and is a slower faithfulness model by itself (:mod:`franq_guard.faithfulness.larger`).
 """
 
 from __future__ import annotations
@@ -19,32 +19,29 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
 from franq_bench.data.pairs import Example
 from franq_bench.training.loop import half_precision
-from franq_guard.basics.text import without_surrogates
+from franq_guard.faithfulness.larger.adapter import (
+    FORMAT,
+    GROUPS,
+    MAX_CLAIM,
+    MAX_PASSAGE,
+    SCALE,
+    about,
+)
+from franq_guard.faithfulness.larger.network import classes, pooled
+from franq_guard.faithfulness.larger.reading import CLAIM, PASSAGE, line_of
 from franq_guard.faithfulness.small.encoder import CLASSES, HEAD_HIDDEN
 from franq_guard.faithfulness.small.encoder_input import by_budget
 from franq_guard.faithfulness.small.features import FEATURES, features
 from franq_guard.language_model.transformers.smollm2 import SHA256
 
-FORMAT: Final = "franq.faithfulness-teacher/1"
 LICENCE: Final = "CC BY-SA 4.0"
-MAX_PASSAGE: Final = 420  # tokens
-MAX_CLAIM: Final = 256
 _BATCH: Final = 65_536  # tokens that are labelled at once, padding included
-_SCALE: Final = 2.0  # of the adapters' products
-#: Matrices that read the same input share the first, narrow one of their adapters.
-_GROUPS: Final = {
-    "qkv": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
-    "out": ("self_attn.o_proj",),
-    "up": ("mlp.gate_proj", "mlp.up_proj"),
-    "down": ("mlp.down_proj",),
-}
 _DROPPED: Final = ("out", "down")  # what is added to the hidden states
 
 
@@ -88,7 +85,7 @@ class Adapted(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., inputs) to (..., outputs)."""
         narrow = functional.linear(x, self.adapter.a)
-        added = functional.linear(narrow, self.adapter.b[self.rows] * _SCALE)
+        added = functional.linear(narrow, self.adapter.b[self.rows] * SCALE)
         out: Tensor = self.dropout(functional.linear(x, self.get_buffer("weight")) + added)
         return out
 
@@ -123,7 +120,7 @@ class Teacher(nn.Module):
     def _adapt(self, layer: Any) -> nn.ModuleDict:
         """Put adapters beside all matrices of a layer; returns them by group."""
         found = {}
-        for group, names in _GROUPS.items():
+        for group, names in GROUPS.items():
             weights = [layer.get_submodule(name).weight.detach() for name in names]
             outputs = sum(len(weight) for weight in weights)
             found[group] = Adapter(weights[0].shape[1], outputs, self.rank)
@@ -157,14 +154,8 @@ class Teacher(nn.Module):
             last: place of each row's last token (b,).
             features: float array (b, len(FEATURES)).
         """
-        x = self.encode(ids)
-        inside = claim[:, :, None].to(x.dtype)
-        mean = (x * inside).sum(1) / inside.sum(1)
-        top = x.masked_fill(~claim[:, :, None], -1e4).amax(1)
-        end = x[torch.arange(len(x), device=x.device), last]
-        pooled = self._dropout(torch.cat([end, mean, top, features.to(x.dtype)], dim=1))
-        logits: Tensor = self.head_out(functional.gelu(self.head_in(pooled)))
-        return logits
+        read = self._dropout(pooled(self.encode(ids), claim, last, features))
+        return classes(self.head_in, self.head_out, read)
 
 
 def adapter_of(teacher: Teacher) -> dict[str, Tensor]:
@@ -174,17 +165,13 @@ def adapter_of(teacher: Teacher) -> dict[str, Tensor]:
 
 def prompts(pairs: Sequence[Example], tokenizer: Any) -> list[Prompt]:
     """Return the prompt of each pair; a long passage is cut to 420 tokens, a claim to 256."""
-    passages = _ids(tokenizer, [f"Passage: {_line(e.premise)}\n" for e in pairs], MAX_PASSAGE)
-    claims = _ids(tokenizer, [f"Claim: {_line(e.hypothesis)}\n" for e in pairs], MAX_CLAIM)
-    word = len(_ids(tokenizer, ["Claim:"], MAX_CLAIM)[0])
+    passages = _ids(tokenizer, [line_of(PASSAGE, e.premise) for e in pairs], MAX_PASSAGE)
+    claims = _ids(tokenizer, [line_of(CLAIM, e.hypothesis) for e in pairs], MAX_CLAIM)
+    word = len(_ids(tokenizer, [CLAIM], MAX_CLAIM)[0])
     return [
         Prompt([*passage, *claim], len(passage) + word)
         for passage, claim in zip(passages, claims, strict=True)
     ]
-
-
-def _line(text: str) -> str:
-    return " ".join(without_surrogates(text).split())
 
 
 def _ids(tokenizer: Any, lines: list[str], most: int) -> list[list[int]]:
@@ -248,17 +235,14 @@ def check_adapter(path: Path, rank: int) -> None:
     """
     instead = "leave the option out to train one"
     try:
-        with safe_open(path, framework="pt") as stored:
-            about = json.loads((stored.metadata() or {})[FORMAT])
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise ValueError(f"{path} is no adapter of a teacher ({FORMAT}); {instead}") from error
-    if about["rank"] != rank:
+        found = about(path)["rank"]
+    except ValueError as error:
+        raise ValueError(f"{error}; {instead}") from error
+    if found != rank:
         raise ValueError(
-            f"{path} has rank {about['rank']}, the recipe's teacher rank {rank}: "
+            f"{path} has rank {found}, the recipe's teacher rank {rank}: "
             f"set the rank in franq_bench/training/recipe.py, or {instead}"
         )
-    if about["base"] != SHA256:
-        raise ValueError(f"{path} was trained for another base than {SHA256[:8]}; {instead}")
 
 
 def read_adapter(path: Path, teacher: Teacher) -> None:

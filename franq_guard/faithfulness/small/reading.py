@@ -1,8 +1,9 @@
-"""Runs the encoder over (claim piece, text) pairs: in batches of similar length, with a cache."""
+"""The logits of (claim piece, text) pairs, with a cache; the encoder reads them in batches."""
 
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -35,26 +36,19 @@ TextPair = tuple[str, str]
 _Key = bytes
 
 
-class PairReader:
+class PairReader(ABC):
     """The logits of pairs of texts. Thread-safe.
 
     The cache maps a digest of the two texts to their logits, so that a pair that was read before (a
     second claim with the same sentence, evidence after a score) is not read again.
 
     Args:
-        network: the encoder, in evaluation mode.
-        tokenizer: MiniLM's.
-        batch_tokens: padded tokens per forward pass; limits the memory used.
         room: how many pairs the cache holds; 0 turns it off.
     """
 
-    def __init__(
-        self, network: Encoder, tokenizer: Tokenizer, *, batch_tokens: int, room: int
-    ) -> None:
-        if batch_tokens < 1 or room < 0:
-            raise ValueError("batch_tokens must be positive and cache at least 0")
-        self._network, self._tokenizer = network, tokenizer
-        self._batch_tokens = batch_tokens
+    def __init__(self, *, room: int) -> None:
+        if room < 0:
+            raise ValueError("cache must be at least 0")
         self._cache: Recent[_Key, Logits] = Recent(room)
 
     def __len__(self) -> int:
@@ -75,6 +69,30 @@ class PairReader:
         known |= found
         return {pair: known[key] for pair, key in keys.items()}
 
+    @abstractmethod
+    def _read(self, texts: Sequence[TextPair]) -> list[Logits]:
+        """The logits of distinct pairs (claim piece, text), in their order."""
+
+
+class EncoderReader(PairReader):
+    """Reads pairs with the small encoder, in batches of similar length.
+
+    Args:
+        network: the encoder, in evaluation mode.
+        tokenizer: MiniLM's.
+        batch_tokens: padded tokens per forward pass; limits the memory used.
+        room: how many pairs the cache holds; 0 turns it off.
+    """
+
+    def __init__(
+        self, network: Encoder, tokenizer: Tokenizer, *, batch_tokens: int, room: int
+    ) -> None:
+        if batch_tokens < 1:
+            raise ValueError("batch_tokens must be positive")
+        super().__init__(room=room)
+        self._network, self._tokenizer = network, tokenizer
+        self._batch_tokens = batch_tokens
+
     def _read(self, texts: Sequence[TextPair]) -> list[Logits]:
         if not texts:
             return []
@@ -90,12 +108,7 @@ class PairReader:
                 values.append(overlap)
                 owners.append(index)
         logits = self._run(inputs, np.array(values, dtype=np.float32))
-        # A text that is too long is read in windows; the one that entails most is used.
-        best: dict[int, Logits] = {}
-        for owner, row in zip(owners, logits.tolist(), strict=True):
-            if owner not in best or row[0] > best[owner][0]:
-                best[owner] = (row[0], row[1], row[2])
-        return [best[index] for index in range(len(texts))]
+        return best_windows(logits.tolist(), owners)
 
     def _run(self, pairs: Sequence[Pair], values: NDArray[np.float32]) -> NDArray[np.float32]:
         import torch
@@ -109,6 +122,20 @@ class PairReader:
                 with threads_for(ids.numel() * WEIGHTS):
                     out[batch] = self._network(ids, marks, mask, claim, extra).float().numpy()
         return out
+
+
+def best_windows(logits: Sequence[Sequence[float]], owners: Sequence[int]) -> list[Logits]:
+    """Of each text that was read in windows the logits (3,) of the one that entails most.
+
+    Args:
+        logits: of all windows (n, 3).
+        owners: the text of each (n,), from 0; none is left out.
+    """
+    best: dict[int, Logits] = {}
+    for owner, row in zip(owners, logits, strict=True):
+        if owner not in best or row[0] > best[owner][0]:
+            best[owner] = (row[0], row[1], row[2])
+    return [best[owner] for owner in sorted(best)]
 
 
 def _windows(claim: Ids, text: Ids) -> list[Ids]:

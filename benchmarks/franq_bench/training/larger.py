@@ -1,0 +1,188 @@
+"""`python -m franq_bench.training.larger --data DATA --out FOLDER`: fit the larger model's blend.
+
+The network of the larger faithfulness model is the teacher's (`training.teacher`). This fits its
+blend on pairs of the fitting fold and measures the model beside the small one, on pairs of the test
+fold and in processor time. What was read of the fitting fold is kept in the output folder, so a run
+that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franq_bench.data.files import files
+from franq_bench.data.folds import Folds
+from franq_bench.data.pairs import SUPPORTED, UNSUPPORTED, Example, examples
+from franq_bench.progress import report
+from franq_bench.quality import faithfulness as bench
+from franq_bench.training.calibrate import SURE, Held, fit_rows, held_back, temperature
+from franq_bench.training.recipe import FIRST
+from franq_bench.training.sources import fold_reader
+from franq_guard.faithfulness.larger.model import BLEND, LargerFaithfulness
+from franq_guard.faithfulness.small import storage
+from franq_guard.faithfulness.small.blend import Blend, encoder_alone
+from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.franq import FloatArray
+from franq_guard.metrics.measures import auroc, ece
+
+_BLOCK: Final = 100  # pairs
+
+
+def pieces(
+    model: LargerFaithfulness, pairs: Sequence[Held], folder: Path
+) -> tuple[FloatArray, NDArray[np.intp], FloatArray]:
+    """Return the blend's inputs of all pairs, their owners, and three classes of the short pairs.
+
+    Args:
+        model: with any blend.
+        pairs: what is read.
+        folder: keeps the numbers, a file for each hundred pairs.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    rows, owners, classes = [], [], []
+    for start in range(0, len(pairs), _BLOCK):
+        block, file = pairs[start : start + _BLOCK], folder / f"{start}.npz"
+        if not file.exists():
+            report(f"reading {start} of {len(pairs)} pairs")
+            claims = [p.example.hypothesis for p in block]
+            read, own = model.pieces([p.texts for p in block], claims)
+            short = _short(block)
+            three = model.nli([e.premise for e in short], [e.hypothesis for e in short])
+            np.savez(file, rows=read, owners=own, classes=three)
+        with np.load(file) as found:
+            rows.append(found["rows"])
+            owners.append(found["owners"] + start)
+            classes.append(found["classes"])
+    return np.concatenate(rows), np.concatenate(owners), np.concatenate(classes)
+
+
+def _short(pairs: Sequence[Held]) -> list[Example]:
+    """Those on which the temperature of the three classes is fitted."""
+    return [
+        p.example for p in pairs if p.example.label != UNSUPPORTED and len(p.example.premise) < 1000
+    ]
+
+
+def fitted(model: LargerFaithfulness, pairs: Sequence[Held], folder: Path) -> Blend:
+    """Return the blend of the larger model; the look-ups' weights are the shipped small model's."""
+    rows, owners, classes = pieces(model, pairs, folder)
+    shipped = storage.blend_weights(storage.FOLDER)
+    held = {name: shipped[name] for name in SURE & shipped.keys()}
+    labels = np.array([p.example.label == SUPPORTED for p in pairs])
+    sets = [p.example.dataset for p in pairs]
+    weights, intercept = fit_rows(rows, owners, labels, sets, held=held)
+    return Blend(weights, intercept, temperature(classes, [e.label for e in _short(pairs)]))
+
+
+def compared(
+    models: dict[str, SmallFaithfulness | LargerFaithfulness],
+    sets: dict[str, list[Held]],
+) -> dict[str, Any]:
+    """Return AUROC, balanced accuracy and ECE of each set by each model, and their means.
+
+    Args:
+        models: by name.
+        sets: pairs by data set.
+    """
+    found: dict[str, Any] = {}
+    for name, pairs in sets.items():
+        labels = np.array([p.example.label == SUPPORTED for p in pairs], dtype=float)
+        texts, claims = [p.texts for p in pairs], [p.example.hypothesis for p in pairs]
+        found[name] = {"n": len(pairs)}
+        for who, model in models.items():
+            scores = np.array(model.score_passages(texts, claims))
+            found[name][who] = {
+                "auroc": auroc(labels, scores),
+                "balanced_accuracy": bench.balanced_accuracy(labels, scores),
+                "ece": ece(labels, scores),
+            }
+        report(f"{name}: {found[name]}")
+    grounded = [found[name] for name in bench.GROUNDED if name in found]
+    found["macro"] = {
+        who: {key: float(np.mean([row[who][key] for row in grounded])) for key in grounded[0][who]}
+        for who in models
+    }
+    return found
+
+
+def times(
+    models: dict[str, SmallFaithfulness | LargerFaithfulness], repeats: int = 5
+) -> dict[str, float]:
+    """Return each model's CPU seconds for 10 claims over 3 passages of 100 words (the median)."""
+    words = [f"word{i % 37}" if i % 9 else f"end of part {i}. Then" for i in range(100)]
+    taken: dict[str, list[float]] = {who: [] for who in models}
+    for turn in range(repeats + 1):
+        texts = [f"Text {turn}. {' '.join(words[i:] + words[:i])}." for i in (0, 30, 60)]
+        claims = [f"Part {i} stands beside word{i} and text {turn}." for i in range(10)]
+        for who, model in models.items():
+            start = time.process_time()
+            model.score_passages([texts] * len(claims), claims)
+            taken[who].append(time.process_time() - start)
+    return {who: float(np.median(seconds[1:])) for who, seconds in taken.items()}
+
+
+def test_pairs(data: Path, limit: int) -> dict[str, list[Held]]:
+    """Return at most `limit` pairs of each grounded set, of the test fold."""
+    folds = Folds.read(data)
+    pairs = examples(files([data]), lambda row: folds.of(row) == "test")
+    wanted = [e for e in pairs if bench.group(e.dataset) in bench.GROUNDED]
+    drawn = bench.draw(wanted, limit=limit, seed=0)
+    return {name: [Held(e, (e.premise,)) for e in members] for name, members in drawn.items()}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Fit and measure with the options of the command line; returns the exit code."""
+    options = _options(arguments)
+    import torch
+
+    torch.set_flush_denormal(True)
+    torch.set_num_threads(options.threads)
+    rng = random.Random(FIRST.seed)  # noqa: S311 - no secret
+    pairs = held_back(*fold_reader(options.data)("fitting"), seed=FIRST.seed)
+    pairs = rng.sample(pairs, min(options.pairs, len(pairs)))
+    unfitted = LargerFaithfulness.load(options.adapter, blend=encoder_alone())
+    blend = fitted(unfitted, pairs, options.out / "rows")
+    (options.out / BLEND).write_text(blend.to_json() + "\n", encoding="utf-8")
+    models: dict[str, SmallFaithfulness | LargerFaithfulness] = {
+        "small": SmallFaithfulness.bundled(),
+        "larger": LargerFaithfulness.load(options.adapter, blend=blend),
+    }
+    found = compared(models, test_pairs(options.data, options.test)) | {
+        "cpu_seconds": times(models)
+    }
+    text = json.dumps(found, indent=1) + "\n"
+    (options.out / "figures.json").write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
+    return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m franq_bench.training.larger",
+                                     description=__doc__)  # fmt: skip
+    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for numbers and the blend")
+    parser.add_argument(
+        "--adapter", type=Path, default=Path("benchmarks/results/teacher"),
+        help="folder of adapter.safetensors",
+    )  # fmt: skip
+    parser.add_argument("--pairs", type=int, default=2500, help="to fit on")
+    parser.add_argument("--test", type=int, default=60, help="pairs of a set to measure on")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        parser.error(f"--data: {options.data} is not a folder with the data files")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())
