@@ -197,7 +197,8 @@ class Policy:
         from franq_guard.claims import remove_claims
 
         # Unverified claims are kept with their mark, so that they do not look like checked ones.
-        left = [verdict for verdict in verdicts if not self.is_weak(verdict)]
+        flagged = set(weak)
+        left = [verdict for i, verdict in enumerate(verdicts) if i not in flagged]
         marks = _all_marks(answer, left, ("unverified",))
         if not weak:
             return _insert(answer, marks)

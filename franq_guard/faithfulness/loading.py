@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.faithfulness.larger import ADAPTER
 from franq_guard.faithfulness.sequence_nli import SequenceNli
 from franq_guard.franq import FloatArray
 
@@ -19,9 +20,10 @@ def faithfulness_from(where: str, *, nli: str | None = None) -> FaithfulnessMode
     """The model at ``where``; with ``nli`` another one answers its NLI questions.
 
     Args:
-        where: ``small``; ``alignscore-base`` or ``alignscore-large``, downloaded if necessary; a
-            folder that ``franq convert-alignscore`` wrote; or ``FILE.ckpt#BACKBONE``, an original
-            checkpoint and the folder of its backbone's config and tokenizer.
+        where: ``small``; a folder of the larger model (``adapter.safetensors``, ``blend.json``);
+            ``alignscore-base`` or ``alignscore-large``, downloaded if necessary; a folder that
+            ``franq convert-alignscore`` wrote; or ``FILE.ckpt#BACKBONE``, an original checkpoint
+            and the folder of its backbone's config and tokenizer.
         nli: a folder or ``NAME@COMMIT`` of a sequence-classification model of transformers; None:
             the faithfulness model itself.
 
@@ -76,6 +78,10 @@ def _model(where: str) -> FaithfulnessModel:
         from franq_guard.faithfulness.small.model import SmallFaithfulness
 
         return SmallFaithfulness.bundled()
+    if (Path(where) / ADAPTER).is_file():
+        from franq_guard.faithfulness.larger.model import LargerFaithfulness
+
+        return LargerFaithfulness.load(Path(where))
     from franq_guard.faithfulness.alignscore.model import AlignScore
 
     if where in (f"{_PUBLISHED}base", f"{_PUBLISHED}large"):
@@ -84,7 +90,8 @@ def _model(where: str) -> FaithfulnessModel:
     file, _, backbone = where.partition("#")
     if not Path(file).exists():
         raise ValueError(
-            f"no faithfulness model {where!r}: give small, alignscore-base, alignscore-large, a "
-            "folder from `franq convert-alignscore`, or FILE.ckpt#BACKBONE"
+            f"no faithfulness model {where!r}: give small, a folder with {ADAPTER}, "
+            "alignscore-base, alignscore-large, a folder from `franq convert-alignscore`, or "
+            "FILE.ckpt#BACKBONE"
         )
     return AlignScore.from_checkpoint(file, backbone=backbone or None)

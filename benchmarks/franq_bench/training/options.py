@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from franq_guard.faithfulness.small.storage import FOLDER
+
 
 def training_parser(name: str, description: str | None) -> argparse.ArgumentParser:
     """Return a parser with the options for the data, the output and the blend's own answers."""
@@ -25,10 +27,15 @@ def training_parser(name: str, description: str | None) -> argparse.ArgumentPars
 
 
 def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parse the arguments; data or labels that are missing end the command with a message."""
+    """Parse the arguments; what cannot be meant ends the command with a message."""
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
     if not options.own_labels.is_file():
         parser.error(f"--own-labels: there is no file {options.own_labels}")
+    if (options.out / "weights").resolve() == FOLDER.resolve():
+        parser.error(
+            "--out: its folder `weights` is the package's own, which is read during the run; give "
+            "another folder and copy the files afterwards"
+        )
     return options

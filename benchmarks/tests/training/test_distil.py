@@ -30,6 +30,7 @@ from franq_bench.training.unlabelled import (  # noqa: E402
     elsewhere,
     unlabelled,
 )
+from franq_guard.faithfulness.small import storage  # noqa: E402
 from franq_guard.faithfulness.small.encoder import from_minilm  # noqa: E402
 from franq_guard.faithfulness.small.minilm import load_minilm  # noqa: E402
 
@@ -312,6 +313,7 @@ def test_wrong_options_say_what_to_do(tmp_path, monkeypatch, capsys):
         (["--data", tmp_path / "none"], "is not a folder with the data files"),
         (["--own-labels", tmp_path / "none"], "there is no file"),
         (["--device", "cuda"], "take --device cpu"),
+        (["--out", storage.FOLDER.parent], "give another folder and copy"),
         (["--teacher", tmp_path / "adapter"], "leave the option out to train one"),
     ]:
         code, said = refused([str(word) for word in [*known, *more]], capsys)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 FORMAT: Final = "franq.faithfulness-teacher/1"
-FILE: Final = "adapter.safetensors"
 MAX_PASSAGE: Final = 420  # tokens
 MAX_CLAIM: Final = 256
 SCALE: Final = 2.0  # of the matrices' products

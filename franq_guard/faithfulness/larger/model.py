@@ -13,7 +13,7 @@ from typing import Final
 
 from franq_guard.basics.files import sha256
 from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
-from franq_guard.faithfulness.larger import adapter
+from franq_guard.faithfulness.larger import ADAPTER, adapter
 from franq_guard.faithfulness.small.blend import Blend
 from franq_guard.faithfulness.small.blended import BlendedFaithfulness
 
@@ -53,7 +53,7 @@ class LargerFaithfulness(BlendedFaithfulness):
 
         if dtype not in DTYPES:
             raise ValueError(f"dtype must be auto, float32 or bfloat16, not {dtype!r}")
-        file = folder / adapter.FILE
+        file = folder / ADAPTER
         adapter.about(file)
         if blend is None:
             blend = Blend.from_json((folder / BLEND).read_text(encoding="utf-8"))

@@ -1,4 +1,7 @@
-"""The small offline faithfulness model. :mod:`.model` calls the others, in about this order.
+"""The small offline faithfulness model.
+
+:mod:`.model` loads it; :mod:`.blended`, which the larger model has, too, calls the others, in about
+this order.
 
 - `cut`, `chunks`: passages into chunks and sentences, claims into sentences; which to read
 - `plain`: words and letters as one sees them, without soft hyphens, ligatures, cuts at line ends
