@@ -26,7 +26,7 @@ NAMES = {
         "reliability risk_coverage"
     ),
     "franq_guard.evaluators.langsmith": "franq_evaluator",
-    "franq_guard.faithfulness": "AlignScore FaithfulnessModel SmallFaithfulness",
+    "franq_guard.faithfulness": "AlignScore FaithfulnessModel LargerFaithfulness SmallFaithfulness",
     "franq_guard.franq": "franq",
     "franq_guard.guard": "Guard",
     "franq_guard.language_model": (
@@ -71,7 +71,8 @@ METHODS = {
     "franq_guard.claims": "ClaimSplitter.split RuleSplitter.split",
     "franq_guard.faithfulness": (
         "AlignScore.from_checkpoint AlignScore.from_pretrained FaithfulnessModel.evidence "
-        "FaithfulnessModel.nli FaithfulnessModel.score SmallFaithfulness.bundled"
+        "FaithfulnessModel.nli FaithfulnessModel.score LargerFaithfulness.load "
+        "SmallFaithfulness.bundled"
     ),
     "franq_guard.language_model": (
         "LlamaCppModel.from_gguf Recorder.attach TransformersModel.from_pretrained"
