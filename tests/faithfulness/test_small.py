@@ -195,7 +195,9 @@ def test_the_applications_number_format_changes_no_score(model):
     expected = model.score_passages([[OWLS]], ["The owls eat voles."])
     model.forget()
     with torch.autocast("cpu", torch.bfloat16):
-        assert model.score_passages([[OWLS]], ["The owls eat voles."]) == expected
+        found = model.score_passages([[OWLS]], ["The owls eat voles."])
+    # Plain kernels round by where a tensor lies in memory; in bfloat16 some 1e-3 would change.
+    assert found == pytest.approx(expected, abs=1e-6)
     torch.set_default_dtype(torch.bfloat16)
     try:
         other = SmallFaithfulness.bundled(dtype="float32")
