@@ -192,12 +192,11 @@ def test_misuse_raises(model):
 
 
 def test_the_applications_number_format_changes_no_score(model):
-    expected = model.score_passages([[OWLS]], ["The owls eat voles."])
+    # Plain kernels round by where a tensor lies in memory; in bfloat16 some 1e-3 would change.
+    expected = pytest.approx(model.score_passages([[OWLS]], ["The owls eat voles."]), abs=1e-6)
     model.forget()
     with torch.autocast("cpu", torch.bfloat16):
-        found = model.score_passages([[OWLS]], ["The owls eat voles."])
-    # Plain kernels round by where a tensor lies in memory; in bfloat16 some 1e-3 would change.
-    assert found == pytest.approx(expected, abs=1e-6)
+        assert model.score_passages([[OWLS]], ["The owls eat voles."]) == expected
     torch.set_default_dtype(torch.bfloat16)
     try:
         other = SmallFaithfulness.bundled(dtype="float32")
