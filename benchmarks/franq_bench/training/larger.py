@@ -9,6 +9,7 @@ that was stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import sys
@@ -33,9 +34,9 @@ from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.blend import Blend, encoder_alone
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.franq import FloatArray
-from franq_guard.metrics.measures import auroc, ece
 
 _BLOCK: Final = 100  # pairs
+_KEYS: Final = ("n", "auroc", "balanced_accuracy", "ece")
 
 
 def pieces(
@@ -46,19 +47,23 @@ def pieces(
     Args:
         model: with any blend.
         pairs: what is read.
-        folder: keeps the numbers, a file for each hundred pairs.
+        folder: keeps the numbers, a file for each hundred pairs, under a digest of these.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows, owners, classes = [], [], []
     for start in range(0, len(pairs), _BLOCK):
-        block, file = pairs[start : start + _BLOCK], folder / f"{start}.npz"
+        block = pairs[start : start + _BLOCK]
+        read_of = repr([model.fingerprint, *((p.texts, p.example) for p in block)])
+        file = folder / f"{hashlib.sha256(read_of.encode()).hexdigest()[:16]}.npz"
         if not file.exists():
             report(f"reading {start} of {len(pairs)} pairs")
             claims = [p.example.hypothesis for p in block]
             read, own = model.pieces([p.texts for p in block], claims)
             short = _short(block)
             three = model.nli([e.premise for e in short], [e.hypothesis for e in short])
-            np.savez(file, rows=read, owners=own, classes=three)
+            part = file.with_suffix(".part.npz")  # an interrupt leaves no half file
+            np.savez(part, rows=read, owners=own, classes=three)
+            part.replace(file)
         with np.load(file) as found:
             rows.append(found["rows"])
             owners.append(found["owners"] + start)
@@ -86,7 +91,7 @@ def fitted(model: LargerFaithfulness, pairs: Sequence[Held], folder: Path) -> Bl
 
 def compared(
     models: dict[str, SmallFaithfulness | LargerFaithfulness],
-    sets: dict[str, list[Held]],
+    sets: dict[str, list[Example]],
 ) -> dict[str, Any]:
     """Return AUROC, balanced accuracy and ECE of each set by each model, and their means.
 
@@ -94,25 +99,14 @@ def compared(
         models: by name.
         sets: pairs by data set.
     """
-    found: dict[str, Any] = {}
-    for name, pairs in sets.items():
-        labels = np.array([p.example.label == SUPPORTED for p in pairs], dtype=float)
-        texts, claims = [p.texts for p in pairs], [p.example.hypothesis for p in pairs]
-        found[name] = {"n": len(pairs)}
-        for who, model in models.items():
-            scores = np.array(model.score_passages(texts, claims))
-            found[name][who] = {
-                "auroc": auroc(labels, scores),
-                "balanced_accuracy": bench.balanced_accuracy(labels, scores),
-                "ece": ece(labels, scores),
-            }
-        report(f"{name}: {found[name]}")
-    grounded = [found[name] for name in bench.GROUNDED if name in found]
-    found["macro"] = {
-        who: {key: float(np.mean([row[who][key] for row in grounded])) for key in grounded[0][who]}
-        for who in models
+    rows = {
+        who: {row["dataset"]: row for row in bench.measure(sets, model)}
+        for who, model in models.items()
     }
-    return found
+    return {
+        name: {who: {key: of_model[name][key] for key in _KEYS} for who, of_model in rows.items()}
+        for name in (*sets, "macro")
+    }
 
 
 def times(
@@ -131,13 +125,12 @@ def times(
     return {who: float(np.median(seconds[1:])) for who, seconds in taken.items()}
 
 
-def test_pairs(data: Path, limit: int) -> dict[str, list[Held]]:
+def test_pairs(data: Path, limit: int) -> dict[str, list[Example]]:
     """Return at most `limit` pairs of each grounded set, of the test fold."""
     folds = Folds.read(data)
     pairs = examples(files([data]), lambda row: folds.of(row) == "test")
     wanted = [e for e in pairs if bench.group(e.dataset) in bench.GROUNDED]
-    drawn = bench.draw(wanted, limit=limit, seed=0)
-    return {name: [Held(e, (e.premise,)) for e in members] for name, members in drawn.items()}
+    return bench.draw(wanted, limit=limit, seed=0)
 
 
 def main(arguments: list[str] | None = None) -> int:

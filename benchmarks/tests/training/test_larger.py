@@ -95,7 +95,7 @@ def test_what_is_missing_is_said(tmp_path):
 
 def test_pairs_that_were_read_are_not_read_again(tmp_path, monkeypatch):
     class Reading:
-        calls = 0
+        calls, fingerprint = 0, "reading"
 
         def pieces(self, contexts, claims):
             self.calls += 1
@@ -114,12 +114,14 @@ def test_pairs_that_were_read_are_not_read_again(tmp_path, monkeypatch):
     again = larger.pieces(model, pairs, tmp_path)
     assert model.calls == 3
     assert all((a == b).all() for a, b in zip(again, (rows, owners, classes), strict=True))
+    assert len(larger.pieces(model, pairs[1:], tmp_path)[1]) == 4  # other pairs: read
+    assert model.calls == 5
 
 
 def test_times_and_figures_are_of_both_models(model):
     models = {"small": model, "larger": model}
     assert set(larger.times(models, repeats=1)) == set(models)
-    held = [Held(Example("fm2", PIER, claim, label), (PIER,)) for claim, label in
+    held = [Example("fm2", PIER, claim, label) for claim, label in
             zip(CLAIMS, (0, 2, 0), strict=True)]  # fmt: skip
     found = larger.compared(models, {"fm2": held, "other": held})
     assert found["macro"]["small"] == found["fm2"]["larger"]

@@ -55,25 +55,35 @@ def merge(base: Any, path: Path) -> tuple[nn.Linear, nn.Linear]:
         path: the adapter's file.
 
     Raises:
-        ValueError: it is no adapter for this model.
+        ValueError: it does not fit the model; :func:`about` tells what is no adapter at all.
     """
     import torch
 
-    about(path)
     stored = {name: tensor.float() for name, tensor in load_file(path).items()}
-    with torch.no_grad():
-        for number, layer in enumerate(base.layers):
-            for group, names in GROUPS.items():
-                own = f"layers.{number}.{group}"
-                added = stored.pop(f"{own}.b") @ stored.pop(f"{own}.a") * SCALE
-                weights = [layer.get_submodule(name).weight for name in names]
-                for weight, rows in zip(weights, added.split([*map(len, weights)]), strict=True):
-                    weight.add_(rows)
-    head = [_linear(stored, name) for name in ("head_in", "head_out")]
+    misfit = f"{path} does not fit this version of franq-guard"
+    try:
+        with torch.no_grad():
+            for number, layer in enumerate(base.layers):
+                _add(stored, f"layers.{number}", layer)
+        head_in, head_out = _linear(stored, "head_in"), _linear(stored, "head_out")
+    except KeyError as error:
+        raise ValueError(f"{misfit}: it lacks {error}") from error
     norms = {name.removeprefix("base."): tensor for name, tensor in stored.items()}
     if base.load_state_dict(norms, strict=False).unexpected_keys:
-        raise ValueError(f"{path} does not fit this version of franq-guard")
-    return head[0], head[1]
+        raise ValueError(misfit)
+    return head_in, head_out
+
+
+def _add(stored: dict[str, Tensor], place: str, layer: Any) -> None:
+    """Add the products stored for one layer to its matrices."""
+    import torch
+
+    for group, names in GROUPS.items():
+        added = stored.pop(f"{place}.{group}.b") @ stored.pop(f"{place}.{group}.a") * SCALE
+        weights = [layer.get_submodule(name).weight for name in names]
+        parts = torch.split(added, [*map(len, weights)])
+        for weight, rows in zip(weights, parts, strict=True):
+            weight.add_(rows)
 
 
 def _linear(stored: dict[str, Tensor], name: str) -> nn.Linear:

@@ -21,9 +21,8 @@ PASSAGE, CLAIM = "Passage:", "Claim:"
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A claim beside a text: its place among the pairs, its tokens, and what both share."""
+    """A claim beside a text: its tokens, and what both share."""
 
-    place: int
     ids: list[int]
     features: list[float]
 
@@ -35,15 +34,13 @@ class LanguageModelReader(PairReader):
         network: in evaluation mode.
         tokenizer: the language model's.
         batch_tokens: tokens per forward pass, those of the text counted for each claim; limits the
-            memory used.
+            memory used. At least one claim is read.
         room: how many pairs the cache holds; 0 turns it off.
     """
 
     def __init__(
         self, network: Network, tokenizer: Any, *, batch_tokens: int = 4096, room: int = 8192
     ) -> None:
-        if batch_tokens < 1:
-            raise ValueError("batch_tokens must be positive")
         super().__init__(room=room)
         self._network, self._tokenizer = network, tokenizer
         self._batch_tokens = batch_tokens
@@ -65,7 +62,7 @@ class LanguageModelReader(PairReader):
         owners: list[int] = []
         for ids, (text, places) in zip(passages, by_text.items(), strict=True):
             beside = [
-                _Claim(place, claims[place][:MAX_CLAIM], features(texts[place][0], text))
+                _Claim(claims[place][:MAX_CLAIM], features(texts[place][0], text))
                 for place in places
             ]
             for window in self._windows(ids):
