@@ -64,13 +64,13 @@ def words(text):
 
 class LongLLM(ScriptedLLM):
     def answer(self, prompt):
-        return told(prompt)
+        return super().answer(prompt) if self.script else told(prompt)
 
     @llm_completion_callback()
     def stream_complete(self, prompt, formatted=False, **kwargs):
         def chunks():
             text = ""
-            for word in words(told(prompt)):
+            for word in words(self.answer(prompt)):
                 text += word
                 yield CompletionResponse(text=text, delta=word)
 
@@ -182,7 +182,7 @@ THOUGHTS = "The user asks how tall it is. I should look at the letters first, an
 @pytest.mark.parametrize(("opens", "first"), [("<think>", THOUGHTS), ("", "</think>")])
 def test_thoughts_that_the_prompt_opens_are_held_back_until_they_end(way, opens, first, slow):
     """As with a model whose chat template has written the opening tag."""
-    model = ScriptedLLM(script=[f"{THOUGHTS}\n</think>\n\n{told('run 7')}"])
+    model = LongLLM(script=[f"{THOUGHTS}\n</think>\n\n{told('run 7')}"])
     template = PromptTemplate(f"{{context_str}}\n{{query_str}}\n{opens}\n")
     inner = rag(model, streaming=True, text_qa_template=template)
     engine = guard_query_engine(inner, guard_of("filter"), stream="claims")
