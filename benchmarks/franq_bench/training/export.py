@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 
 
+@torch.no_grad()
 def export(
     tensors: dict[str, Tensor],
     examples: Sequence[Example],
@@ -25,6 +27,7 @@ def export(
     *,
     seed: int,
     report: Callable[[str], None],
+    limit: int | None = None,
 ) -> str:
     """Write weight file and manifest into `folder`; returns the SHA-256.
 
@@ -32,9 +35,8 @@ def export(
     network, because that is the network users run. `examples`, `questions` and `own` are those of
     the fitting fold.
     """
-    torch.set_grad_enabled(False)
     storage.save(folder, tensors, encoder_alone())
-    return refit(folder, folder, examples, questions, own, seed=seed, report=report)
+    return refit(folder, folder, examples, questions, own, seed=seed, report=report, limit=limit)
 
 
 def refit(
@@ -46,11 +48,13 @@ def refit(
     *,
     seed: int,
     report: Callable[[str], None],
+    limit: int | None = None,
 ) -> str:
     """Refit the blend of the model in `folder`, write the model to `out`; returns the SHA-256.
 
     The network stays as it is, byte for byte, and the look-ups (`SURE`) keep the shipped model's
-    weights. `examples`, `questions` and `own` are the fitting fold's.
+    weights. `examples`, `questions` and `own` are the fitting fold's; with `limit` only so many of
+    the pairs are drawn.
     """
     network = storage.load_network(folder)
     if torch.cpu._is_avx512_bf16_supported():
@@ -64,6 +68,8 @@ def refit(
         cache=50_000,
     )
     pairs = held_back(examples, questions, own, seed=seed)
+    if limit is not None:
+        pairs = random.Random(seed).sample(pairs, min(limit, len(pairs)))  # noqa: S311 - no secret
     report(f"calibrating on {len(pairs)} pairs")
     shipped = storage.blend_weights(storage.FOLDER)
     fitted = fit(model, pairs, {name: shipped[name] for name in SURE & shipped.keys()})

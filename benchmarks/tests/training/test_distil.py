@@ -64,7 +64,6 @@ def plain_products(monkeypatch):
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-    torch.set_grad_enabled(True)
 
 
 @pytest.fixture

@@ -1,0 +1,166 @@
+"""How the small model holds on a family of data sets that it was trained without.
+
+`python -m franq_bench.training.left_out --data DATA --out FOLDER`
+
+Short runs from MiniLM, all by one recipe (`recipe.LEFT_OUT`): one reads everything, the others lack
+a family each, in training and in the fit of the blend. Each family's pairs of the test fold are
+then scored by the run that lacks it and by the one that has it. The look-ups' weights are the
+shipped model's, which were fitted on all families. The figures are printed as Markdown and written
+as `left_out.json`. A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from franq_bench.data.files import files
+from franq_bench.data.folds import Folds
+from franq_bench.data.pairs import SUPPORTED, Example, examples
+from franq_bench.progress import report
+from franq_bench.quality import faithfulness as bench
+from franq_bench.training.families import FAMILIES
+from franq_bench.training.recipe import FIRST, LEFT_OUT
+from franq_bench.training.sources import fold_reader
+from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.franq import FloatArray
+from franq_guard.metrics.measures import auroc, ece
+
+ALL: Final = "all"
+NEVER: Final = "science"
+"""The family that no run reads: its licences are unclear."""
+_COMPARED: Final = ("with", "without", "overlap")
+
+
+def trained(data: Path, family: str, out: Path, *, pairs: int) -> SmallFaithfulness:
+    """Train, quantise and calibrate the model that lacks a family; `ALL`: that lacks none.
+
+    Args:
+        data: folder of JSONL files.
+        family: a key of `FAMILIES`, or `ALL`.
+        out: keeps the run, and the weights once it is through.
+        pairs: of the fitting fold, for the blend.
+    """
+    from franq_bench.training.export import export
+    from franq_bench.training.loop import Trainer, train
+    from franq_guard.faithfulness.small.encoder import from_minilm
+    from franq_guard.faithfulness.small.minilm import load_minilm
+
+    weights = out / "weights"
+    if not weights.exists():
+        fold = fold_reader(data, FAMILIES.get(family, ()))
+        rows, asked = fold("training")
+        tensors, tokenizer = load_minilm()
+        trainer = Trainer(from_minilm(tensors, seed=LEFT_OUT.seed), LEFT_OUT, out)
+        read = [e for e in rows if LEFT_OUT.reads(e.dataset)]
+        train(trainer, read, asked, tokenizer, report)
+        part = out / "part"  # an interrupt leaves no uncalibrated weights
+        export(trainer.averaged(), *fold("fitting"), (), part,
+               seed=FIRST.seed, report=report, limit=pairs)  # fmt: skip
+        part.rename(weights)
+    return SmallFaithfulness.bundled(weights=weights)
+
+
+def compared(
+    drawn: Mapping[str, Sequence[Example]], scores: Mapping[str, Mapping[str, FloatArray]]
+) -> dict[str, Any]:
+    """Return each set's figures by the run that has its family and by the one that lacks it.
+
+    Args:
+        drawn: pairs by data set.
+        scores: P(faithful) of these pairs, by family left out, then by data set; `ALL` has every
+            set, a family its own.
+    """
+    rows: list[dict[str, Any]] = []
+    said: list[FloatArray] = []
+    truth: list[FloatArray] = []
+    for family, names in FAMILIES.items():
+        for name in (n for n in names if n in drawn):
+            labels = np.array([e.label == SUPPORTED for e in drawn[name]], dtype=float)
+            lacks = scores[family][name]
+            has = None if family == NEVER else auroc(labels, scores[ALL][name])
+            texts = [e.premise for e in drawn[name]], [e.hypothesis for e in drawn[name]]
+            rows.append({
+                "family": family, "dataset": name, "n": len(labels),
+                "with": has, "without": auroc(labels, lacks),
+                "overlap": auroc(labels, np.array(bench.WordOverlap().score(*texts))),
+                "balanced_accuracy": bench.balanced_accuracy(labels, lacks),
+                "ece": ece(labels, lacks),
+            })  # fmt: skip
+            said.append(lacks)
+            truth.append(labels)
+    read = [row for row in rows if row["with"] is not None]
+    return {
+        "rows": rows,
+        "macro": {k: float(np.mean([row[k] for row in read])) for k in _COMPARED},
+        "pooled_ece": ece(np.concatenate(truth), np.concatenate(said)),
+    }
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """Return the figures of `compared` as a Markdown table."""
+    lines = [
+        "| family | data set | n | AUROC: trained on | left out | word overlap "
+        "| balanced accuracy | ECE |",
+        "| --- | --- |" + " ---: |" * 6,
+    ]
+    for row in found["rows"]:
+        keys = (*_COMPARED, "balanced_accuracy", "ece")
+        values = ["" if row[key] is None else f"{row[key]:.3f}" for key in keys]
+        lines.append(f"| {row['family']} | {row['dataset']} | {row['n']} | {' | '.join(values)} |")
+    means = (found["macro"][key] for key in _COMPARED)
+    lines.append(f"| | mean | | {' | '.join(f'{m:.3f}' for m in means)} | | |")
+    return "\n".join([*lines, "", f"Pooled ECE, left out: {found['pooled_ece']:.3f}"])
+
+
+def test_pairs(data: Path, limit: int) -> dict[str, list[Example]]:
+    """Return at most `limit` pairs of each set of a family, of the test fold."""
+    folds = Folds.read(data)
+    wanted = {name for names in FAMILIES.values() for name in names}
+    pairs = examples(files([data]), lambda row: folds.of(row) == "test")
+    return bench.draw([e for e in pairs if bench.group(e.dataset) in wanted], limit=limit, seed=0)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train, score and compare with the options of the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m franq_bench.training.left_out",
+                                     description=__doc__)  # fmt: skip
+    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for runs and figures")
+    parser.add_argument("--pairs", type=int, default=1500, help="to fit each blend on")
+    parser.add_argument("--limit", type=int, default=300, help="test pairs of one data set")
+    parser.add_argument("--threads", type=int, default=None)
+    options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        parser.error(f"--data: {options.data} is not a folder with the data files")
+    import torch
+
+    torch.set_flush_denormal(True)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    drawn = test_pairs(options.data, options.limit)
+    scores: dict[str, dict[str, FloatArray]] = {}
+    for family in (ALL, *(f for f in FAMILIES if f != NEVER)):
+        model = trained(options.data, family, options.out / family, pairs=options.pairs)
+        names = set(drawn) if family == ALL else set(drawn) & set(FAMILIES[family])
+        scores[family] = {name: _scores(model, drawn[name]) for name in sorted(names)}
+    scores[NEVER] = scores[ALL]
+    found = compared(drawn, scores)
+    text = json.dumps(found, indent=1) + "\n"
+    (options.out / "left_out.json").write_text(text, encoding="utf-8")
+    sys.stdout.write(table(found) + "\n")
+    return 0
+
+
+def _scores(model: SmallFaithfulness, pairs: Sequence[Example]) -> FloatArray:
+    return np.array(model.score([e.premise for e in pairs], [e.hypothesis for e in pairs]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
