@@ -37,13 +37,11 @@ from franq_guard.claims import RuleSplitter
 from franq_guard.cli.console import bar, say
 from franq_guard.datasets.generations import GenerationStore
 from franq_guard.datasets.jsonl import json_rows
-from franq_guard.faithfulness.loading import faithfulness_from
 from franq_guard.faithfulness.small.chunks import sentences
 from franq_guard.guard import Guard
 from franq_guard.records import Claim, Passage, Trace, Verdict
 from franq_guard.signals.components import WITH_THE_ANSWER
 from franq_guard.signals.gather import gather
-from franq_guard.signals.offline import bundled_language_model
 from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import compute
 from franq_guard.uncertainty.statistics import Statistics
@@ -273,12 +271,7 @@ def _score(options: argparse.Namespace) -> None:
     read = by_text(options.labels)
     answered, rows = {name for name, _ in read}, []
     faith, unfaith = WITH_THE_ANSWER.names
-    guard = Guard(
-        language_model=bundled_language_model(),
-        faithfulness=faithfulness_from(options.faithfulness),
-        uq_faith=faith,
-        uq_unfaith=unfaith,
-    ).uncalibrated()
+    guard = Guard.offline(uq_faith=faith, uq_unfaith=unfaith).uncalibrated()
     for fold, split in _MEASURED.items():
         questions = asked(options.data, fold, limit=LIMITS[fold], seed=options.seed)
         questions = [q for q in questions if q.id in answered]
@@ -307,9 +300,6 @@ def main(arguments: list[str] | None = None) -> None:
     second.add_argument("--answers", type=Path, required=True, help="folder of the first step")
     second.add_argument("--labels", type=Path, required=True, help="what the readers said, JSONL")
     second.add_argument("--out", type=Path, required=True, help="folder for scores.jsonl")
-    second.add_argument(
-        "--faithfulness", default="small", help="as of franq check; default: %(default)s"
-    )
     second.set_defaults(step=_score)
     options = parser.parse_args(arguments)
     if not options.data.is_dir():

@@ -23,6 +23,7 @@ from sklearn.base import clone
 
 from franq_bench.calibrator.measured import settings_section
 from franq_bench.calibrator.own_short_fit import Shares, shares
+from franq_bench.calibrator.reread import with_readings
 from franq_bench.data.read_claims import Label, agreement, labels
 from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
@@ -277,8 +278,11 @@ def by_set_left_out(rows: Sequence[Score]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def report(read: Mapping[str, Label], rows: Sequence[Score]) -> str:
-    """The tables of both parts, by retrieval and by data set, and what was read."""
+def report(read: Mapping[str, Label], rows: Sequence[Score], *, called: bool = True) -> str:
+    """The tables of both parts, by retrieval and by data set, and what was read.
+
+    With ``called`` also what the shipped calibrator calls supported: it holds for the small model.
+    """
     parts = "".join(
         f"\n## {title}\n\n{_what(rows, part)}\n\n{table(rows, part)}"
         for part, title in _PARTS.items()
@@ -289,8 +293,8 @@ def report(read: Mapping[str, Label], rows: Sequence[Score]) -> str:
         f"{by_set_left_out(rows)}"
     )
     test = [row for row in rows if row.split == "test"]
-    called = f"\n## What is called supported, test fold\n\n{supported(test)}"
-    return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}{sets}{called}"
+    last = f"\n## What is called supported, test fold\n\n{supported(test)}" if called else ""
+    return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}{sets}{last}"
 
 
 def _settings(folder: Path) -> str:
@@ -361,13 +365,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--out", type=Path, help="folder whose REPORT.md is replaced; default: that of the scores"
     )
+    parser.add_argument(
+        "--read", type=Path, help="folder of what another faithfulness model says of the claims "
+        "(franq_bench.calibrator.reread); its REPORT.md is written instead",
+    )  # fmt: skip
     given = parser.parse_args(arguments)
-    folder, out = given.folder, given.out or given.folder
+    folder, out = given.folder, given.out or given.read or given.folder
     for name in ("labels.jsonl", "scores.jsonl"):
         if not (folder / name).exists():
             parser.error(f"{folder} has no {name}: franq_bench.calibrator.own_long makes it")
-    text = report(labels(folder / "labels.jsonl"), Scores.read(folder).rows)
-    text += f"\n{_settings(folder)}"
+    rows = Scores.read(folder).rows
+    if given.read:
+        rows = tuple(with_readings(rows, given.read))
+    text = report(labels(folder / "labels.jsonl"), rows, called=given.read is None)
+    text += f"\n{_settings(given.read or folder)}"
     out.mkdir(parents=True, exist_ok=True)
     (out / "REPORT.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)

@@ -8,6 +8,7 @@ that was stopped goes on where it was.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import random
@@ -26,8 +27,6 @@ from franq_bench.data.pairs import SUPPORTED, UNSUPPORTED, Example, examples
 from franq_bench.progress import report
 from franq_bench.quality import faithfulness as bench
 from franq_bench.training.calibrate import SURE, Held, fit_rows, held_back, temperature
-from franq_bench.training.options import parsed, training_parser
-from franq_bench.training.own_claims import own_claims
 from franq_bench.training.recipe import FIRST
 from franq_bench.training.sources import fold_reader
 from franq_guard.faithfulness.larger.model import BLEND, LargerFaithfulness
@@ -136,23 +135,14 @@ def test_pairs(data: Path, limit: int) -> dict[str, list[Example]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Fit and measure with the options of the command line; returns the exit code."""
-    parser = training_parser("franq_bench.training.larger", __doc__)
-    parser.add_argument(
-        "--adapter", type=Path, default=Path("benchmarks/results/teacher"),
-        help="folder of adapter.safetensors",
-    )  # fmt: skip
-    parser.add_argument("--pairs", type=int, default=2500, help="to fit on, beside own claims")
-    parser.add_argument("--test", type=int, default=60, help="pairs of a set to measure on")
-    options = parsed(parser, arguments)
+    options = _options(arguments)
     import torch
 
     torch.set_flush_denormal(True)
-    if options.threads:
-        torch.set_num_threads(options.threads)
+    torch.set_num_threads(options.threads)
     rng = random.Random(FIRST.seed)  # noqa: S311 - no secret
     pairs = held_back(*fold_reader(options.data)("fitting"), seed=FIRST.seed)
     pairs = rng.sample(pairs, min(options.pairs, len(pairs)))
-    pairs += own_claims(options.data, options.own, options.own_labels)
     unfitted = LargerFaithfulness.load(options.adapter, blend=encoder_alone())
     blend = fitted(unfitted, pairs, options.out / "rows")
     (options.out / BLEND).write_text(blend.to_json() + "\n", encoding="utf-8")
@@ -167,6 +157,24 @@ def main(arguments: list[str] | None = None) -> int:
     (options.out / "figures.json").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
     return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m franq_bench.training.larger",
+                                     description=__doc__)  # fmt: skip
+    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for numbers and the blend")
+    parser.add_argument(
+        "--adapter", type=Path, default=Path("benchmarks/results/teacher"),
+        help="folder of adapter.safetensors",
+    )  # fmt: skip
+    parser.add_argument("--pairs", type=int, default=2500, help="to fit on")
+    parser.add_argument("--test", type=int, default=60, help="pairs of a set to measure on")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        parser.error(f"--data: {options.data} is not a folder with the data files")
+    return options
 
 
 if __name__ == "__main__":

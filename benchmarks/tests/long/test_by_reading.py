@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from franq_bench.calibrator.reread import KEYS
 from franq_bench.data.read_claims import Label, agreement, digest_of, labels
 from franq_bench.fits.logistic import AdditiveLogistic
 from franq_bench.long.by_reading import (
@@ -187,7 +188,16 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys, monkey
     assert "| claims measured with | not recorded |" in said
     assert "| seed of the bootstrap | 0 |" in said
     assert len(labels(tmp_path / "labels.jsonl")) == 300
-    monkeypatch.setattr("franq_bench.long.by_reading.report", lambda *_: "The same again.\n")
+    other = tmp_path / "other"  # what another model says: here that every claim is stated
+    other.mkdir()
+    flat = dict.fromkeys(KEYS, 0.9)
+    readings = "\n".join(json.dumps({"id": row.id, **flat}) for row in rows)
+    (other / "readings-test.jsonl").write_text(readings, encoding="utf-8")
+    assert main([str(tmp_path), "--read", str(other)]) == 0
+    assert capsys.readouterr().out == (other / "REPORT.md").read_text(encoding="utf-8")
+    assert "| faithfulness | 0.500 ±" in (other / "REPORT.md").read_text(encoding="utf-8")
+    assert "What is called supported" not in (other / "REPORT.md").read_text(encoding="utf-8")
+    monkeypatch.setattr("franq_bench.long.by_reading.report", lambda *_, **__: "The same again.\n")
     assert main([str(tmp_path)]) == 0  # beside the scores
     again = (tmp_path / "REPORT.md").read_text(encoding="utf-8")
     assert again == capsys.readouterr().out
