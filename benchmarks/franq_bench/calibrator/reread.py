@@ -22,6 +22,7 @@ from franq_bench.calibrator import measured
 from franq_bench.calibrator.build import Question
 from franq_bench.calibrator.own_long import LIMITS, answers, asked, claims_of
 from franq_bench.data.read_claims import Label, by_text, digest_of
+from franq_bench.long.matrix import as_score
 from franq_bench.progress import Show
 from franq_bench.tables.scores import Score
 from franq_guard.calibration.store import Calibrator
@@ -72,7 +73,7 @@ def read_again(
         for i in settled:
             verdict = checked.verdicts[i]
             raw = verdict.raw.get("contradiction"), verdict.raw.get("entailment")
-            values = (verdict.p_faithful, *raw, float(nli[i]))
+            values = (verdict.p_faithful, *raw, as_score("max-nli", float(nli[i])))
             yield {"id": f"{question.id}/{i}", **dict(zip(KEYS, values, strict=True))}
     progress(len(traces), len(traces))
 
