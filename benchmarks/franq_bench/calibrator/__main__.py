@@ -1,7 +1,8 @@
 """``python -m franq_bench.calibrator --data FOLDER``: refit the calibrators for any writer.
 
 With ``--own FOLDER`` the one for what the bundled model wrote itself, from the scores of its
-labelled claims, or with ``--form short`` of its answers.
+labelled claims, or with ``--form short`` of its answers. ``--read FOLDER --out FOLDER`` beside it:
+the one for long answers judged by another faithfulness model.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from franq_bench.calibrator import measured, own_long_fit, own_short_fit
 from franq_bench.calibrator.any_writer import build
+from franq_bench.calibrator.reread import with_readings
 from franq_bench.tables.scores import Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator
@@ -27,6 +29,7 @@ OWN_SOURCES: Mapping[Form, tuple[str, ...]] = {
     "short": _ASKED,
 }
 LABELLED: Mapping[Form, str] = {"long": "by reading", "short": "by the gold aliases"}
+OTHERS = "smollm2-long.json"
 OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
 
 
@@ -43,6 +46,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--elsewhere", type=Path, help="scores of own claims that --own is tested on, not fitted"
     )
+    parser.add_argument(
+        "--read", type=Path,
+        help="with --own, long form: what another faithfulness model says of the claims "
+        "(franq_bench.calibrator.reread); the calibrator is for that model",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the shipped ones")
     options = parser.parse_args(arguments)
@@ -52,7 +60,13 @@ def main(arguments: list[str] | None = None) -> None:
                 parser.error(f"no scores.jsonl in {folder}: see benchmarks/results")
         if not (options.own / measured.FILE).is_file():
             parser.error(f"no {measured.FILE} in {options.own}: `make own-scores` writes it")
-        own = _own(options.own, options.elsewhere, options.form, writer=f"{NAME}/float32")
+        writer = f"{NAME}/float32"
+        if options.read is not None:
+            if options.form != "long" or options.elsewhere is not None:
+                parser.error("--read is for the long form, without --elsewhere")
+            _keep(_of_readings(options.own, options.read, writer), options.out / OTHERS)
+            return
+        own = _own(options.own, options.elsewhere, options.form, writer=writer)
         _keep(own, options.out / f"smollm2-small-{options.form}.json")
         return
     if options.data is None or not options.data.is_dir():
@@ -76,6 +90,27 @@ def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> 
         elsewhere=Scores.read(elsewhere).rows if elsewhere else (),
     )
     return replace(made, figures={**made.figures, "measured_with": measured.read(labelled)})
+
+
+def _of_readings(labelled: Path, read: Path, writer: str) -> Calibrator:
+    """The own long form's for another faithfulness model.
+
+    Its cuts of contradiction and entailment are the small model's; the promise is made for the
+    rule as it is.
+    """
+    rows = with_readings(Scores.read(labelled).rows, read)
+    any_writer = next(c for c in shipped() if c.writer is None and c.form == "long")
+    now = measured.read(read)
+    made = own_long_fit.fit(
+        [row for row in rows if row.split == "train"],
+        replace(any_writer, fingerprint={**any_writer.fingerprint, **now}),
+        name=f"smollm2 + {now['faithfulness'].partition('/')[0]}, long form",
+        writer=writer,
+        sources=OWN_SOURCES["long"],
+        labelled_by=LABELLED["long"],
+        test=[row for row in rows if row.split == "test"],
+    )
+    return replace(made, figures={**made.figures, "measured_with": now})
 
 
 def _keep(calibrator: Calibrator, path: Path) -> None:

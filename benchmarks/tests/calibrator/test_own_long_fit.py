@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from franq_bench.calibrator import measured
 from franq_bench.calibrator.__main__ import main
 from franq_bench.calibrator.own_long_fit import AT_MOST_FLAGGED, SIGNAL, SUPPORTED_FROM, fit
+from franq_bench.calibrator.reread import KEYS
 from franq_bench.tables.scores import GOLD, Score, Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.promise import PromiseRefusedError
@@ -116,3 +118,28 @@ def test_the_command_writes_it_from_scores_alone(tmp_path, capsys):
     assert made.figures["test"]["n"] == 50
     assert made.figures["measured_with"] == used
     assert "auroc_of_any_writer" in capsys.readouterr().out
+
+
+def test_another_faithfulness_models_readings_make_a_calibrator_for_that_model(tmp_path, capsys):
+    rows = [*claims(1000, stated=0.8), *claims(50, of="apart", seed=3, split="test")]
+    own, read = tmp_path / "own", tmp_path / "read"
+    blind = [replace(row, scores={**row.scores, "faithfulness": 0.5}) for row in rows]
+    Scores(tuple(blind)).write(own)  # the stored ones tell nothing
+    (own / measured.FILE).write_text(json.dumps({"faithfulness": "small-1", "claims": "rules/1"}))
+    read.mkdir()
+    used = {"faithfulness": "larger-1/chunk", "claims": "rules/1"}
+    (read / measured.FILE).write_text(json.dumps(used))
+    readings = [{"id": row.id, "max-nli": 0.5} | {key: row.scores[key] for key in KEYS[:3]}
+                for row in rows]  # fmt: skip
+    (read / "readings-all.jsonl").write_text("\n".join(map(json.dumps, readings)))
+    asked = ["--own", str(own), "--read", str(read), "--out", str(tmp_path)]
+    main(asked)
+    made = Calibrator.load(tmp_path / "smollm2-long.json")
+    assert (made.name, made.figures["measured_with"]) == ("smollm2 + larger-1, long form", used)
+    assert made.fingerprint["faithfulness"] == "larger-1/chunk"
+    assert made.figures["test"]["n"] == 50
+    expected = fit([row for row in rows if row.split == "train"], ANY, **NAMED)
+    assert made.labels.threshold == expected.labels.threshold
+    with pytest.raises(SystemExit):
+        main([*asked, "--form", "short"])
+    assert "--read is for the long form" in capsys.readouterr().err
