@@ -10,7 +10,7 @@ help:                     ## this list
 
 .PHONY: help demo test test-portable test-slow test-random test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
-	check recalibrate calibrator small-model small-model-blend small-model-distil own-answers own-scores bench bench-service \
+	check recalibrate calibrator small-model small-model-blend small-model-distil own-answers own-scores larger-calibrator bench bench-service \
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -204,6 +204,14 @@ own-scores: $(READY) own-answers  ## measure these answers' claims again (needed
 		--labels benchmarks/results/own-long/labels.jsonl --out benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.long.by_reading benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.calibrator.own_short --data $(DATA) --out benchmarks/results/own-short
+
+larger-calibrator: $(READY) own-answers  ## the larger model on the same claims, and its calibrator (an hour; resumes)
+	$(BIN)/python -m franq_bench.calibrator.reread --data $(DATA) --answers $(OWN) \
+		--faithfulness benchmarks/results/teacher --out benchmarks/results/own-long-larger
+	$(BIN)/python -m franq_bench.long.by_reading benchmarks/results/own-long \
+		--read benchmarks/results/own-long-larger
+	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long \
+		--read benchmarks/results/own-long-larger --out benchmarks/results/teacher
 
 bench: $(READY)           ## the guard's extra time as a ratio to plain generation
 	$(BIN)/python benchmarks/speed/guard_overhead.py

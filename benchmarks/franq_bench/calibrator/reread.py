@@ -124,9 +124,13 @@ def main(arguments: list[str] | None = None) -> None:
     model = faithfulness_from(options.faithfulness)
     guard = Guard(faithfulness=model, franq=Calibrator.evidence())
     options.out.mkdir(parents=True, exist_ok=True)
+    now = {key: guard.fingerprint[key] for key in ("faithfulness", "claims")}
+    if (options.out / measured.FILE).exists() and measured.read(options.out) != now:
+        parser.error(f"--out: {options.out} has readings by other models or claims than "
+                     f"{now}: remove it, or name another folder")  # fmt: skip
+    measured.write(options.out, guard)
     for fold in options.fold or _FOLDS:
         _read(options, fold, guard)
-    measured.write(options.out, guard)
 
 
 def _read(options: argparse.Namespace, fold: Any, guard: Guard) -> None:

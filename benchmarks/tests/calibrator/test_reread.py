@@ -88,7 +88,11 @@ def test_what_was_read_is_not_read_again(tmp_path, monkeypatch):
     assert read == [["q-1~gold", "q-2~gold"], ["q-2~gold"]]
     rows = (out / "readings-test.jsonl").read_text().splitlines()
     assert [json.loads(row)["id"] for row in rows] == ["q-1~gold/0", "q-2~gold/0"]
-    assert json.loads((out / "measured.json").read_text())["faithfulness"].startswith("small-")
+    known = json.loads((out / "measured.json").read_text())
+    assert known["faithfulness"].startswith("small-")
+    (out / "measured.json").write_text(json.dumps(known | {"claims": "rules/0"}))
+    with pytest.raises(SystemExit):  # what other rules made is not gone on with
+        reread.main(arguments)
 
 
 def test_a_wrong_call_is_told(tmp_path, capsys):
