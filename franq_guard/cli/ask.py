@@ -66,7 +66,7 @@ def ask(
     guard = guard_from(policy, threshold, false_below=false_below, weak=weak, chosen=chosen)
     with loading_models(), needing("pip install 'franq-guard[cli]'"):
         answering = local_rag(passages, guard, k=k)
-    load_models(guard)
+    load_models(guard, writes=True)
     if answer_all([question], answering, as_json, guard):
         say("the answer could not be checked")
         raise typer.Exit(1)

@@ -233,11 +233,15 @@ def loading_models() -> Iterator[None]:
         fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
 
 
-def load_models(guard: Guard) -> None:
-    """Load the models that an answer of an unknown writer needs, or end the program."""
+def load_models(guard: Guard, *, writes: bool = False) -> None:
+    """Load the models that an answer of an unknown writer needs, or end the program.
+
+    With ``writes`` the guard's own model writes the answers: none is of an unknown writer, for whom
+    the user's calibrator may be the wrong one.
+    """
     with loading_models():
-        # Reading this property loads them: choosing a calibrator needs their fingerprints.
-        getattr(guard, "calibrator", None)
+        # Reading the calibrator loads them: choosing one needs their fingerprints.
+        getattr(guard, "faithfulness" if writes else "calibrator", None)
 
 
 def refuse_unwritable(*files: Path | None, inputs: Sequence[Path | None] = ()) -> None:

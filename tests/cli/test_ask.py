@@ -2,10 +2,12 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
 from franq_guard import Guard
+from franq_guard.calibration.defaults import shipped
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 
@@ -102,3 +104,21 @@ def test_ask_whose_answer_cannot_be_checked_fails(command, offline, docs):
     result = command("ask", "--docs", docs, "Where is Rome?")
     assert result.exit_code == 2
     assert "the models cannot be loaded: OSError: out of order" in result.stderr
+
+
+def test_a_calibrator_for_the_answering_model_is_not_held_against_an_unknown_writer(
+    command, offline, docs
+):
+    model = FakeLanguageModel(answers=lambda prompt: "Rome is in Italy.")
+    faithfulness = FakeFaithfulness()
+    own = next(c for c in shipped() if c.writer is None and c.form == "long")
+    of_fakes = {"writer": model.fingerprint, "faithfulness": faithfulness.fingerprint,
+                "source": "captured"}  # fmt: skip
+    own = replace(own, name="mine", fingerprint={**own.fingerprint, **of_fakes})
+    # with `strict` a mismatch is an error
+    offline(Guard(language_model=model, faithfulness=faithfulness, franq=own, strict=True))
+    result = command("ask", "--docs", docs, "Where is Rome?", "--json")
+    assert result.exit_code == 0, result.output
+    row = json.loads(result.stdout)
+    assert row["calibrator"] == "mine"
+    assert "fitted for" not in result.stderr
