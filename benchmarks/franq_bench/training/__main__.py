@@ -18,7 +18,7 @@ from franq_bench.data import seen
 from franq_bench.data.pairs import Example, Question
 from franq_bench.progress import report
 from franq_bench.training.families import FAMILIES
-from franq_bench.training.options import parsed, training_parser
+from franq_bench.training.options import parsed, set_up_torch, training_parser
 from franq_bench.training.recipe import FIRST, JOINT, LAST, SECOND, Recipe
 from franq_bench.training.sources import fold_reader, texts_of
 
@@ -38,15 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
         "--blend-only", action="store_true", help="fit the shipped network's blend again"
     )
     options = parsed(parser, arguments)
-    import torch
-
     from franq_bench.training.export import export, refit
     from franq_bench.training.own_claims import own_claims
     from franq_guard.faithfulness.small import storage
 
-    torch.set_flush_denormal(True)
-    if options.threads:
-        torch.set_num_threads(options.threads)
+    set_up_torch(options.threads)
     fold = fold_reader(options.data, FAMILIES.get(options.without, ()))
     folder, held = options.out / "weights", fold("fitting")
     own = own_claims(options.data, options.own, options.own_labels)

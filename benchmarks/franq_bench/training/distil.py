@@ -27,7 +27,7 @@ from franq_bench.training.export import export
 from franq_bench.training.items import Item, encoded
 from franq_bench.training.labelling import Pairs, to_label
 from franq_bench.training.loop import Run, epochs, nll, tensors
-from franq_bench.training.options import parsed, training_parser
+from franq_bench.training.options import parsed, set_up_torch, training_parser
 from franq_bench.training.own_claims import own_claims
 from franq_bench.training.recipe import DISTILLATION, FIRST, Distillation
 from franq_bench.training.sources import fold_reader, texts_of
@@ -173,9 +173,7 @@ def student_of(
 def main(arguments: list[str] | None = None) -> int:
     """Train with the options of the command line; returns the exit code."""
     options = _options(arguments)
-    torch.set_flush_denormal(True)
-    if options.threads:
-        torch.set_num_threads(options.threads)
+    set_up_torch(options.threads)
     read = fold_reader(options.data)
     labelled, passages = read("training")
     held = read("fitting")

@@ -8,7 +8,6 @@ that was stopped goes on where it was.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import random
@@ -21,14 +20,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_bench.data.files import files
-from franq_bench.data.folds import Folds
-from franq_bench.data.pairs import SUPPORTED, UNSUPPORTED, Example, examples
+from franq_bench.data.pairs import SUPPORTED, UNSUPPORTED, Example
 from franq_bench.progress import report
 from franq_bench.quality import faithfulness as bench
 from franq_bench.training.calibrate import SURE, Held, fit_rows, held_back, temperature
+from franq_bench.training.options import data_parser, parsed, set_up_torch
 from franq_bench.training.recipe import FIRST
-from franq_bench.training.sources import fold_reader
+from franq_bench.training.sources import fold_reader, test_pairs
 from franq_guard.faithfulness.larger.model import BLEND, LargerFaithfulness
 from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.blend import Blend, encoder_alone
@@ -125,21 +123,17 @@ def times(
     return {who: float(np.median(seconds[1:])) for who, seconds in taken.items()}
 
 
-def test_pairs(data: Path, limit: int) -> dict[str, list[Example]]:
-    """Return at most `limit` pairs of each grounded set, of the test fold."""
-    folds = Folds.read(data)
-    pairs = examples(files([data]), lambda row: folds.of(row) == "test")
-    wanted = [e for e in pairs if bench.group(e.dataset) in bench.GROUNDED]
-    return bench.draw(wanted, limit=limit, seed=0)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Fit and measure with the options of the command line; returns the exit code."""
-    options = _options(arguments)
-    import torch
-
-    torch.set_flush_denormal(True)
-    torch.set_num_threads(options.threads)
+    parser = data_parser("franq_bench.training.larger", __doc__)
+    parser.add_argument(
+        "--adapter", type=Path, default=Path("benchmarks/results/teacher"),
+        help="folder of adapter.safetensors",
+    )  # fmt: skip
+    parser.add_argument("--pairs", type=int, default=2500, help="to fit on")
+    parser.add_argument("--test", type=int, default=60, help="pairs of a set to measure on")
+    options = parsed(parser, arguments)
+    set_up_torch(options.threads)
     rng = random.Random(FIRST.seed)  # noqa: S311 - no secret
     pairs = held_back(*fold_reader(options.data)("fitting"), seed=FIRST.seed)
     pairs = rng.sample(pairs, min(options.pairs, len(pairs)))
@@ -150,31 +144,12 @@ def main(arguments: list[str] | None = None) -> int:
         "small": SmallFaithfulness.bundled(),
         "larger": LargerFaithfulness.load(options.adapter, blend=blend),
     }
-    found = compared(models, test_pairs(options.data, options.test)) | {
-        "cpu_seconds": times(models)
-    }
+    found = compared(models, test_pairs(options.data, bench.GROUNDED, limit=options.test))
+    found["cpu_seconds"] = times(models)
     text = json.dumps(found, indent=1) + "\n"
     (options.out / "figures.json").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
     return 0
-
-
-def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m franq_bench.training.larger",
-                                     description=__doc__)  # fmt: skip
-    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
-    parser.add_argument("--out", type=Path, required=True, help="folder for numbers and the blend")
-    parser.add_argument(
-        "--adapter", type=Path, default=Path("benchmarks/results/teacher"),
-        help="folder of adapter.safetensors",
-    )  # fmt: skip
-    parser.add_argument("--pairs", type=int, default=2500, help="to fit on")
-    parser.add_argument("--test", type=int, default=60, help="pairs of a set to measure on")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args(arguments)
-    if not options.data.is_dir():
-        parser.error(f"--data: {options.data} is not a folder with the data files")
-    return options
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ as `left_out.json`. A run that was stopped goes on where it was.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,14 +19,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from franq_bench.data.files import files
-from franq_bench.data.folds import Folds
-from franq_bench.data.pairs import SUPPORTED, Example, examples
+from franq_bench.data.pairs import SUPPORTED, Example
 from franq_bench.progress import report
 from franq_bench.quality import faithfulness as bench
 from franq_bench.training.families import FAMILIES
+from franq_bench.training.options import data_parser, parsed, set_up_torch
 from franq_bench.training.recipe import FIRST, LEFT_OUT
-from franq_bench.training.sources import fold_reader
+from franq_bench.training.sources import fold_reader, test_pairs
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import auroc, ece
@@ -119,32 +117,15 @@ def table(found: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", f"Pooled ECE, left out: {found['pooled_ece']:.3f}"])
 
 
-def test_pairs(data: Path, limit: int) -> dict[str, list[Example]]:
-    """Return at most `limit` pairs of each set of a family, of the test fold."""
-    folds = Folds.read(data)
-    wanted = {name for names in FAMILIES.values() for name in names}
-    pairs = examples(files([data]), lambda row: folds.of(row) == "test")
-    return bench.draw([e for e in pairs if bench.group(e.dataset) in wanted], limit=limit, seed=0)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Train, score and compare with the options of the command line; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m franq_bench.training.left_out",
-                                     description=__doc__)  # fmt: skip
-    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
-    parser.add_argument("--out", type=Path, required=True, help="folder for runs and figures")
+    parser = data_parser("franq_bench.training.left_out", __doc__)
     parser.add_argument("--pairs", type=int, default=1500, help="to fit each blend on")
     parser.add_argument("--limit", type=int, default=300, help="test pairs of one data set")
-    parser.add_argument("--threads", type=int, default=None)
-    options = parser.parse_args(arguments)
-    if not options.data.is_dir():
-        parser.error(f"--data: {options.data} is not a folder with the data files")
-    import torch
-
-    torch.set_flush_denormal(True)
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    drawn = test_pairs(options.data, options.limit)
+    options = parsed(parser, arguments)
+    set_up_torch(options.threads)
+    wanted = {name for names in FAMILIES.values() for name in names}
+    drawn = test_pairs(options.data, wanted, limit=options.limit)
     scores: dict[str, dict[str, FloatArray]] = {}
     for family in (ALL, *(f for f in FAMILIES if f != NEVER)):
         model = trained(options.data, family, options.out / family, pairs=options.pairs)

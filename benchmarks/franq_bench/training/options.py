@@ -9,11 +9,21 @@ from pathlib import Path
 from franq_guard.faithfulness.small.storage import FOLDER
 
 
-def training_parser(name: str, description: str | None) -> argparse.ArgumentParser:
-    """Return a parser with the options for the data, the output and the blend's own answers."""
+def data_parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options for the data, the output and the threads."""
     parser = argparse.ArgumentParser(prog=f"python -m {name}", description=description)
     parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
-    parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
+    parser.add_argument(
+        "--out", type=Path, required=True,
+        help="folder for results, and for what a stopped run goes on from",
+    )  # fmt: skip
+    parser.add_argument("--threads", type=int, default=None)
+    return parser
+
+
+def training_parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """Return a parser that has the options for the blend's own answers as well."""
+    parser = data_parser(name, description)
     parser.add_argument(
         "--own", type=Path, required=True,
         help="folder of own answers for the blend (franq_bench.calibrator.own_long answer)",
@@ -22,7 +32,6 @@ def training_parser(name: str, description: str | None) -> argparse.ArgumentPars
         "--own-labels", type=Path, default=Path("benchmarks/results/own-long/labels.jsonl"),
         help="what readers said of their claims",
     )  # fmt: skip
-    parser.add_argument("--threads", type=int, default=None)
     return parser
 
 
@@ -31,7 +40,7 @@ def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> 
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
-    if not options.own_labels.is_file():
+    if "own_labels" in options and not options.own_labels.is_file():
         parser.error(f"--own-labels: there is no file {options.own_labels}")
     if (options.out / "weights").resolve() == FOLDER.resolve():
         parser.error(
@@ -39,3 +48,12 @@ def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> 
             "another folder and copy the files afterwards"
         )
     return options
+
+
+def set_up_torch(threads: int | None) -> None:
+    """Make torch flush denormal numbers, and use so many threads; None: as many as it likes."""
+    import torch
+
+    torch.set_flush_denormal(True)
+    if threads:
+        torch.set_num_threads(threads)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from franq_bench.data.files import files
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import SOURCES, Example, Question, examples, questions
 from franq_bench.data.written import written
-from franq_bench.quality.faithfulness import group
+from franq_bench.quality.faithfulness import draw, group
 from franq_bench.training.balance import balanced
 from franq_bench.training.recipe import FIRST
 
@@ -32,6 +32,19 @@ def fold_reader(
         return pairs, questions(paths, lambda row: folds.of(row) == fold)
 
     return read
+
+
+def test_pairs(data: Path, wanted: Collection[str], *, limit: int) -> dict[str, list[Example]]:
+    """Return at most `limit` pairs of each set in `wanted`, of the test fold.
+
+    Args:
+        data: folder of JSONL files.
+        wanted: sets as the figures group them.
+        limit: pairs of a set.
+    """
+    folds = Folds.read(data)
+    pairs = examples(files([data]), lambda row: folds.of(row) == "test")
+    return draw([e for e in pairs if group(e.dataset) in wanted], limit=limit, seed=0)
 
 
 def texts_of(pairs: Sequence[Example], passages: Sequence[Question]) -> list[str]:

@@ -40,7 +40,7 @@ def test_each_family_is_scored_by_the_run_that_lacks_it():
 
 def test_the_command_trains_a_model_for_each_family_that_can_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr(left_out, "LEFT_OUT", Recipe(generated=0, batch_tokens=250, seed=3))
-    monkeypatch.setattr(left_out, "test_pairs", lambda data, limit: SETS)
+    monkeypatch.setattr(left_out, "test_pairs", lambda data, wanted, limit: SETS)
     two = {family: FAMILIES[family] for family in ("science", "wiki")}
     monkeypatch.setattr(left_out, "FAMILIES", two)
     asked = []
