@@ -183,7 +183,7 @@ class Guard:
 
     def warm(self) -> Self:
         """Load the models and run one tiny check; raises whatever these raise."""
-        warm(self.language_model, self.policy, self._split)
+        warm(self.language_model, self.policy, self._split, self.choice.franq)
         return self
 
     def __getstate__(self) -> dict[str, object]:

@@ -3,10 +3,12 @@
 import pickle
 import threading
 from copy import copy, deepcopy
+from dataclasses import replace
 
 import pytest
 
 from franq_guard import Guard, Policy
+from franq_guard.calibration.defaults import MismatchError, shipped
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PASSAGES = ["Rome is big."]
@@ -81,6 +83,20 @@ def test_warming_loads_and_checks_and_tells_what_is_missing():
 
     with pytest.raises(OSError, match="no weights"):
         Guard(faithfulness=FakeFaithfulness(), language_model=missing).warm()
+
+
+def test_warming_does_not_hold_an_unknown_writer_against_the_calibrator():
+    faithfulness, model = FakeFaithfulness(), FakeLanguageModel()
+    own = next(c for c in shipped() if c.writer is not None and c.form == "long")
+    fits = {**own.fingerprint, "faithfulness": faithfulness.fingerprint, "writer": "theirs"}
+
+    def guard(fingerprint):
+        franq = replace(own, fingerprint=fingerprint)
+        return Guard(faithfulness=faithfulness, language_model=model, franq=franq, strict=True)
+
+    guard(fits).warm()
+    with pytest.raises(MismatchError, match="faithfulness: fitted for 'another'"):  # found early
+        guard({**fits, "faithfulness": "another"}).warm()
 
 
 @pytest.mark.parametrize("on_error", ["open", "closed"])

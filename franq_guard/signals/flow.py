@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from franq_guard.basics.failures import log_failure
 from franq_guard.basics.grouping import in_groups
+from franq_guard.calibration.store import Calibrator
 from franq_guard.claims import ClaimSplitter
 from franq_guard.claims.spans import whole
 from franq_guard.language_model.base import LanguageModel
@@ -115,9 +117,18 @@ def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -
         return with_citations(model, trace, verdicts, supported_from=supported_from)
 
 
-def warm(model: LanguageModel | None, policy: Policy, split: Split) -> None:
-    """Run the models once; raises whatever loading or running them raises."""
+def warm(
+    model: LanguageModel | None, policy: Policy, split: Split, franq: Calibrator | None
+) -> None:
+    """Run the models once; raises whatever loading or running them raises.
+
+    The answer counts as one of those that ``franq``, the user's calibrator, is for: who will write
+    is not known yet, so that alone is nothing to warn of.
+    """
     answer = Generation(_WARMING.text)
+    if franq is not None:
+        source = franq.fingerprint.get("source", "any")
+        answer = replace(answer, writer=franq.writer, source="none" if source == "any" else source)
     if model is not None:
         model.score([_WARMING.text], [answer])
     Checking(split, policy, [Trace("What is Rome?", (_WARMING,), answer)], Clock(None))()
