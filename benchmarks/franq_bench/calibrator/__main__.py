@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +17,7 @@ from pathlib import Path
 from franq_bench.calibrator import measured, own_long_fit, own_short_fit
 from franq_bench.calibrator.any_writer import build
 from franq_bench.calibrator.reread import with_readings
-from franq_bench.tables.scores import Scores
+from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator
 from franq_guard.cli.console import bar, say, tell
@@ -29,7 +29,6 @@ OWN_SOURCES: Mapping[Form, tuple[str, ...]] = {
     "short": _ASKED,
 }
 LABELLED: Mapping[Form, str] = {"long": "by reading", "short": "by the gold aliases"}
-OTHERS = "smollm2-long.json"
 OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
 
 
@@ -54,63 +53,65 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the shipped ones")
     options = parser.parse_args(arguments)
+    _check(parser, options)
+    if options.own is not None:
+        try:
+            own = _own(options, writer=f"{NAME}/float32")
+        except FileNotFoundError as error:
+            parser.error(str(error))
+        model = "small-" if options.read is None else ""  # that of the folder it lies in
+        _keep(own, options.out / f"smollm2-{model}{options.form}.json")
+        return
+    for form in ("long", "short"):
+        found = build(options.data, form, seed=options.seed, progress=bar)
+        _keep(found, options.out / f"any-writer-small-{form}.json")
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End the program where the options do not go together, or a folder lacks what is read."""
+    if options.read is not None:
+        if options.own is None or options.form != "long" or options.elsewhere is not None:
+            parser.error("--read goes with --own in the long form, without --elsewhere")
+        if options.out == OUT:
+            parser.error("--read: the shipped calibrators are the small model's; give --out")
     if options.own is not None:
         for folder in filter(None, (options.own, options.elsewhere)):
             if not (folder / "scores.jsonl").is_file():
                 parser.error(f"no scores.jsonl in {folder}: see benchmarks/results")
         if not (options.own / measured.FILE).is_file():
             parser.error(f"no {measured.FILE} in {options.own}: `make own-scores` writes it")
-        writer = f"{NAME}/float32"
-        if options.read is not None:
-            if options.form != "long" or options.elsewhere is not None:
-                parser.error("--read is for the long form, without --elsewhere")
-            _keep(_of_readings(options.own, options.read, writer), options.out / OTHERS)
-            return
-        own = _own(options.own, options.elsewhere, options.form, writer=writer)
-        _keep(own, options.out / f"smollm2-small-{options.form}.json")
-        return
-    if options.data is None or not options.data.is_dir():
+    elif options.data is None or not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
-    for form in ("long", "short"):
-        found = build(options.data, form, seed=options.seed, progress=bar)
-        _keep(found, options.out / f"any-writer-small-{form}.json")
 
 
-def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> Calibrator:
-    rows = Scores.read(labelled).rows
+def _own(options: argparse.Namespace, *, writer: str) -> Calibrator:
+    """For the small model, or with ``--read`` for the one whose readings these are.
+
+    That one gets the small model's cuts of contradiction and entailment; the promise is made for
+    the rule as it is.
+    """
+    form: Form = options.form
+    rows: Sequence[Score] = Scores.read(options.own).rows
+    any_writer = next(c for c in shipped() if c.writer is None and c.form == form)
+    model = "small faithfulness model"
+    if options.read is not None:
+        rows = with_readings(rows, options.read)
+        used = measured.read(options.read)
+        any_writer = replace(any_writer, fingerprint={**any_writer.fingerprint, **used})
+        model = used["faithfulness"].partition("/")[0]
     fit_own = own_long_fit.fit if form == "long" else own_short_fit.fit
     made = fit_own(
         [row for row in rows if row.split == "train"],
-        next(c for c in shipped() if c.writer is None and c.form == form),
-        name=f"smollm2 + small faithfulness model, {form} form",
+        any_writer,
+        name=f"smollm2 + {model}, {form} form",
         writer=writer,
         sources=OWN_SOURCES[form],
         labelled_by=LABELLED[form],
         test=[row for row in rows if row.split == "test"],
-        elsewhere=Scores.read(elsewhere).rows if elsewhere else (),
+        elsewhere=Scores.read(options.elsewhere).rows if options.elsewhere else (),
     )
-    return replace(made, figures={**made.figures, "measured_with": measured.read(labelled)})
-
-
-def _of_readings(labelled: Path, read: Path, writer: str) -> Calibrator:
-    """The own long form's for another faithfulness model.
-
-    Its cuts of contradiction and entailment are the small model's; the promise is made for the
-    rule as it is.
-    """
-    rows = with_readings(Scores.read(labelled).rows, read)
-    any_writer = next(c for c in shipped() if c.writer is None and c.form == "long")
-    now = measured.read(read)
-    made = own_long_fit.fit(
-        [row for row in rows if row.split == "train"],
-        replace(any_writer, fingerprint={**any_writer.fingerprint, **now}),
-        name=f"smollm2 + {now['faithfulness'].partition('/')[0]}, long form",
-        writer=writer,
-        sources=OWN_SOURCES["long"],
-        labelled_by=LABELLED["long"],
-        test=[row for row in rows if row.split == "test"],
-    )
-    return replace(made, figures={**made.figures, "measured_with": now})
+    known = {"measured_with": measured.read(options.read or options.own)}
+    return replace(made, figures={**made.figures, **known})
 
 
 def _keep(calibrator: Calibrator, path: Path) -> None:

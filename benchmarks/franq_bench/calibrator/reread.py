@@ -3,9 +3,10 @@
     python -m franq_bench.calibrator.reread --data DATA --answers FOLDER --faithfulness WHERE \\
         --out RESULTS
 
-No language model runs: what it said of the claims is in the stored rows. RESULTS gets a file of
-readings for each fold; a run that was stopped goes on where it was. `franq_bench.long.by_reading
---read RESULTS` puts them in the place of the rows' own.
+No language model reads the claims: what it said of them is in the stored rows. (It writes the
+answers that FOLDER lacks.) RESULTS gets a file of readings for each fold; a run that was stopped
+goes on with the next answer. `--read RESULTS` of `franq_bench.long.by_reading` and of
+`franq_bench.calibrator` puts them in the place of the rows' own.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from franq_guard.cli.console import bar, say
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.faithfulness.loading import faithfulness_from
 from franq_guard.guard import Guard
-from franq_guard.records import Trace
+from franq_guard.records import Trace, Verdict
 from franq_guard.signals.gather import gather
 from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import compute
@@ -49,8 +50,8 @@ def read_again(
     read: Mapping[tuple[str, str], Label],
     guard: Guard,
     progress: Show,
-) -> Iterator[dict[str, Any]]:
-    """Yield :data:`KEYS` of the settled claims of each answer, by the claim's id.
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield, of each answer that has settled claims, their ids and :data:`KEYS`.
 
     Args:
         questions: of :func:`.own_long.asked`.
@@ -70,12 +71,17 @@ def read_again(
         [statistics] = gather([Request(trace, _METHOD, claims, "claim")], models)
         nli = compute(_METHOD, statistics, level="claim")["max-nli"]
         [checked] = guard.check_many([replace(trace, claims=tuple(claims))])
-        for i in settled:
-            verdict = checked.verdicts[i]
-            raw = verdict.raw.get("contradiction"), verdict.raw.get("entailment")
-            values = (verdict.p_faithful, *raw, as_score("max-nli", float(nli[i])))
-            yield {"id": f"{question.id}/{i}", **dict(zip(KEYS, values, strict=True))}
+        yield [
+            {"id": f"{question.id}/{i}", **_values(checked.verdicts[i], float(nli[i]))}
+            for i in settled
+        ]
     progress(len(traces), len(traces))
+
+
+def _values(verdict: Verdict, max_nli: float) -> dict[str, float | None]:
+    raw = verdict.raw.get("contradiction"), verdict.raw.get("entailment")
+    values = (verdict.p_faithful, *raw, as_score("max-nli", max_nli))
+    return dict(zip(KEYS, values, strict=True))
 
 
 def with_readings(rows: Sequence[Score], folder: Path) -> list[Score]:
@@ -87,8 +93,9 @@ def with_readings(rows: Sequence[Score], folder: Path) -> list[Score]:
         FileNotFoundError: there are none.
     """
     files = sorted(folder.glob("readings-*.jsonl"))
-    if not files:
-        raise FileNotFoundError(f"no readings-*.jsonl in {folder}: {__name__} makes them")
+    if not files or not (folder / measured.FILE).is_file():
+        wanted = f"readings-*.jsonl with {measured.FILE}"
+        raise FileNotFoundError(f"no {wanted} in {folder}: {__name__} makes them")
     found = {row["id"]: row for file in files for row in json_rows(file)}
     return [
         replace(row, scores={**row.scores, **{key: found[row.id][key] for key in KEYS}})
@@ -98,7 +105,7 @@ def with_readings(rows: Sequence[Score], folder: Path) -> list[Score]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Read the claims of the folds that the command line names."""
+    """Read the claims of both folds, or of the one that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m franq_bench.calibrator.reread",
                                      description=__doc__)  # fmt: skip
     parser.add_argument("--data", type=Path, required=True, help="folder with the data files")
@@ -110,18 +117,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--faithfulness", required=True, help="as of franq check")
     parser.add_argument("--out", type=Path, required=True, help="folder for the readings")
     parser.add_argument("--fold", choices=_FOLDS, action="append", help="only of this fold")
-    parser.add_argument("--threads", type=int, default=None)
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
     if not options.labels.is_file():
         parser.error(f"--labels: there is no file {options.labels}")
-    import torch
-
-    torch.set_flush_denormal(True)
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    model = faithfulness_from(options.faithfulness)
+    try:
+        model = faithfulness_from(options.faithfulness)
+    except (ValueError, OSError) as error:
+        parser.error(f"--faithfulness: {error}")
     guard = Guard(faithfulness=model, franq=Calibrator.evidence())
     options.out.mkdir(parents=True, exist_ok=True)
     now = {key: guard.fingerprint[key] for key in ("faithfulness", "claims")}
@@ -142,9 +146,10 @@ def _read(options: argparse.Namespace, fold: Any, guard: Guard) -> None:
     traces = answers(questions, options.answers, fold)
     left = [q.id not in done for q in questions]
     questions, traces = list(compress(questions, left)), list(compress(traces, left))
-    with bar(f"reading {fold}") as show, file.open("a", buffering=1, encoding="utf-8") as out:
-        for row in read_again(questions, traces, read, guard, show):
-            out.write(json.dumps(row) + "\n")
+    with bar(f"reading {fold}") as show, file.open("a", encoding="utf-8") as out:
+        for rows in read_again(questions, traces, read, guard, show):
+            out.write("".join(json.dumps(row) + "\n" for row in rows))
+            out.flush()  # whole answers: what is in the file is not read again
     say(f"{file}: {sum(1 for _ in json_rows(file))} claims")
 
 

@@ -297,14 +297,14 @@ def report(read: Mapping[str, Label], rows: Sequence[Score], *, called: bool = T
     return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}{sets}{last}"
 
 
-def _settings(folder: Path) -> str:
+def _settings(measured: Mapping[str, Path]) -> str:
     """The end of the report: how the claims were measured, and how it was made of them."""
     settings = {
         "folds of the fitting fold's questions": _FOLDS,
         "resamples of the bootstrap": _RESAMPLES,
         "seed of the bootstrap": _SEED,
     }
-    return settings_section(settings, {"claims": folder})
+    return settings_section(settings, measured)
 
 
 def _who_read(read: Mapping[str, Label]) -> str:
@@ -375,10 +375,15 @@ def main(arguments: list[str] | None = None) -> int:
         if not (folder / name).exists():
             parser.error(f"{folder} has no {name}: franq_bench.calibrator.own_long makes it")
     rows = Scores.read(folder).rows
-    if given.read:
-        rows = tuple(with_readings(rows, given.read))
+    measured = {"claims": folder}
+    if given.read is not None:
+        measured = {"stored rows": folder, "what was read in their place": given.read}
+        try:
+            rows = tuple(with_readings(rows, given.read))
+        except FileNotFoundError as error:
+            parser.error(str(error))
     text = report(labels(folder / "labels.jsonl"), rows, called=given.read is None)
-    text += f"\n{_settings(given.read or folder)}"
+    text += f"\n{_settings(measured)}"
     out.mkdir(parents=True, exist_ok=True)
     (out / "REPORT.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)

@@ -140,6 +140,12 @@ def test_another_faithfulness_models_readings_make_a_calibrator_for_that_model(t
     assert made.figures["test"]["n"] == 50
     expected = fit([row for row in rows if row.split == "train"], ANY, **NAMED)
     assert made.labels.threshold == expected.labels.threshold
-    with pytest.raises(SystemExit):
-        main([*asked, "--form", "short"])
-    assert "--read is for the long form" in capsys.readouterr().err
+    for wrong, said in (
+        ([*asked, "--form", "short"], "--read goes with --own in the long form"),
+        (["--data", str(tmp_path), "--read", str(read)], "--read goes with --own"),
+        (asked[:-2], "the shipped calibrators are the small model's; give --out"),
+        ([*asked[:2], "--read", str(own), *asked[4:]], "reread makes them"),
+    ):
+        with pytest.raises(SystemExit):
+            main(wrong)
+        assert said in capsys.readouterr().err

@@ -32,7 +32,7 @@ def test_settled_claims_are_read_without_a_language_model(guard):
     trace = Trace("Where?", passages, Generation(TEXT), id="q-1~gold")
     question = Question("q-1~gold", "Where?", ("Oslo",), passages)
     seen = []
-    [row] = reread.read_again([question], [trace], READ, guard, lambda *at: seen.append(at))
+    [[row]] = reread.read_again([question], [trace], READ, guard, lambda *at: seen.append(at))
     assert row.keys() == {"id", *reread.KEYS}
     assert row["id"] == "q-1~gold/0"
     checked = guard.check("Where?", passages, TEXT).verdicts[0]
@@ -53,6 +53,9 @@ def test_readings_take_the_place_of_the_rows_own_and_nothing_else(tmp_path):
         values = {"id": f"q-1~gold/{i}", "faithfulness": 0.9 - i / 10, "contradiction": 0.2,
                   "entailment": None, "max-nli": 0.7}  # fmt: skip
         (tmp_path / f"readings-{fold}.jsonl").write_text(json.dumps(values) + "\n")
+    with pytest.raises(FileNotFoundError, match=r"with measured\.json"):
+        reread.with_readings(rows, tmp_path)
+    (tmp_path / "measured.json").write_text("{}")
     found = reread.with_readings(rows, tmp_path)
     assert [row.id for row in found] == ["q-1~gold/0", "q-1~gold/2"]  # one was not read
     assert found[0].scores == {"faithfulness": 0.9, "pmi": 2.0, "contradiction": 0.2,
@@ -78,7 +81,7 @@ def test_what_was_read_is_not_read_again(tmp_path, monkeypatch):
     def again(questions, traces, *_):
         assert len(questions) == len(traces)
         read.append([q.id for q in questions])
-        return ({"id": f"{q.id}/0"} for q in questions[:1])  # one, then it is stopped
+        return ([{"id": f"{q.id}/0"}] for q in questions[:1])  # one, then it is stopped
 
     monkeypatch.setattr(reread, "read_again", again)
     arguments = ["--data", str(tmp_path), "--answers", str(tmp_path), "--labels", str(labels),
@@ -99,7 +102,8 @@ def test_a_wrong_call_is_told(tmp_path, capsys):
     for arguments, said in (
         (["--data", "none"], "is not a folder with the data files"),
         (["--data", str(tmp_path), "--labels", "none"], "there is no file none"),
+        (["--data", str(tmp_path), "--labels", __file__], "no faithfulness model 'smal'"),
     ):
         with pytest.raises(SystemExit):
-            reread.main([*arguments, "--answers", "x", "--faithfulness", "small", "--out", "x"])
+            reread.main([*arguments, "--answers", "x", "--faithfulness", "smal", "--out", "x"])
         assert said in capsys.readouterr().err

@@ -193,6 +193,11 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys, monkey
     flat = dict.fromkeys(KEYS, 0.9)
     readings = "\n".join(json.dumps({"id": row.id, **flat}) for row in rows)
     (other / "readings-test.jsonl").write_text(readings, encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main([str(tmp_path), "--read", str(other)])
+    assert "with measured.json in" in capsys.readouterr().err
+    known = {"faithfulness": "larger-1", "claims": "rules/1"}
+    (other / "measured.json").write_text(json.dumps(known), encoding="utf-8")
     assert main([str(tmp_path), "--read", str(other)]) == 0
     assert capsys.readouterr().out == (other / "REPORT.md").read_text(encoding="utf-8")
     assert "| faithfulness | 0.500 ±" in (other / "REPORT.md").read_text(encoding="utf-8")
