@@ -205,7 +205,7 @@ own-scores: $(READY) own-answers  ## measure these answers' claims again (needed
 	$(BIN)/python -m franq_bench.long.by_reading benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.calibrator.own_short --data $(DATA) --out benchmarks/results/own-short
 
-larger-calibrator: $(READY) own-answers  ## the larger model on the same claims, and its calibrator (an hour; resumes)
+larger-calibrator: $(READY) own-answers  ## the larger model's readings of these claims (an hour; resumes) and its calibrator
 	$(BIN)/python -m franq_bench.calibrator.reread --data $(DATA) --answers $(OWN) \
 		--faithfulness benchmarks/results/teacher --out benchmarks/results/own-long-larger
 	$(BIN)/python -m franq_bench.long.by_reading benchmarks/results/own-long \

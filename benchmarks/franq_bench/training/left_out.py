@@ -2,11 +2,12 @@
 
 `python -m franq_bench.training.left_out --data DATA --out FOLDER`
 
-Short runs from MiniLM, all by one recipe (`recipe.LEFT_OUT`): one reads everything, the others lack
-a family each, in training and in the fit of the blend. Each family's pairs of the test fold are
-then scored by the run that lacks it and by the one that has it. The look-ups' weights are the
-shipped model's, which were fitted on all families. The figures are printed as Markdown and written
-as `left_out.json`. A run that was stopped goes on where it was.
+Shorter runs than the shipped model's, from MiniLM and all by one recipe (`recipe.LEFT_OUT`): one
+reads all data sets, the others each leave one family out, of training and of the fit of the blend.
+Each family's pairs of the test fold are then scored by the run without that family and by the run
+with all. The look-ups' weights are the shipped model's, which were fitted on all families. The
+figures are printed as Markdown and written as `left_out.json`. A run that was stopped goes on where
+it was.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _COMPARED: Final = ("with", "without", "overlap")
 
 
 def trained(data: Path, family: str, out: Path, *, pairs: int) -> SmallFaithfulness:
-    """Train, quantise and calibrate the model that lacks a family; `ALL`: that lacks none.
+    """Train, quantise and calibrate a model without a family, or with `ALL`.
 
     Args:
         data: folder of JSONL files.
@@ -68,12 +69,12 @@ def trained(data: Path, family: str, out: Path, *, pairs: int) -> SmallFaithfuln
 def compared(
     drawn: Mapping[str, Sequence[Example]], scores: Mapping[str, Mapping[str, FloatArray]]
 ) -> dict[str, Any]:
-    """Return each set's figures by the run that has its family and by the one that lacks it.
+    """Return each set's figures by the run with all families and by the one without its family.
 
     Args:
         drawn: pairs by data set.
-        scores: P(faithful) of these pairs, by family left out, then by data set; `ALL` has every
-            set, a family its own.
+        scores: P(faithful) of these pairs, by run (`ALL`, or the family it was trained without),
+            then by data set: of `ALL` every set, of another run those of its family.
     """
     rows: list[dict[str, Any]] = []
     said: list[FloatArray] = []
