@@ -1,4 +1,4 @@
-"""The larger faithfulness model: SmolLM2-135M as a cross-encoder; better than the small one, slower.
+"""The larger faithfulness model: SmolLM2-135M as a cross-encoder; better than the small, slower.
 
 It judges pairs as the small model does (:mod:`franq_guard.faithfulness.small.blended`); only the
 logits come from a network six times as large. Its folder holds an adapter and the blend that was
