@@ -27,7 +27,7 @@ from franq_bench.training.export import export
 from franq_bench.training.items import Item, encoded
 from franq_bench.training.labelling import Pairs, to_label
 from franq_bench.training.loop import Run, epochs, nll, tensors
-from franq_bench.training.options import parsed, set_up_torch, training_parser
+from franq_bench.training.options import add_device, parsed, set_up_torch, training_parser
 from franq_bench.training.own_claims import own_claims
 from franq_bench.training.recipe import DISTILLATION, FIRST, Distillation
 from franq_bench.training.sources import fold_reader, texts_of
@@ -197,17 +197,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--teacher", type=Path,
         help="a trained adapter (benchmarks/results/teacher); without it one is trained",
     )  # fmt: skip
-    parser.add_argument(
-        "--device", choices=("cuda", "cpu"),
-        default="cuda" if torch.cuda.is_available() else "cpu",
-        help="minutes on a GPU, days on a CPU; default: a GPU if there is one",
-    )  # fmt: skip
+    add_device(parser, "days")
     options = parsed(parser, arguments)
-    if options.device == "cuda" and not torch.cuda.is_available():
-        parser.error(
-            "--device: this torch finds no CUDA device; install a build of torch for CUDA, or take "
-            "--device cpu, which needs days"
-        )
     if options.teacher is not None:
         try:
             teaching.check_adapter(options.teacher, DISTILLATION.rank)

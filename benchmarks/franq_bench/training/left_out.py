@@ -24,7 +24,7 @@ from franq_bench.data.pairs import SUPPORTED, Example
 from franq_bench.progress import report
 from franq_bench.quality import faithfulness as bench
 from franq_bench.training.families import FAMILIES
-from franq_bench.training.options import data_parser, parsed, set_up_torch
+from franq_bench.training.options import add_device, data_parser, parsed, set_up_torch
 from franq_bench.training.recipe import FIRST, LEFT_OUT
 from franq_bench.training.sources import fold_reader, test_pairs
 from franq_guard.faithfulness.small.model import SmallFaithfulness
@@ -37,7 +37,9 @@ NEVER: Final = "science"
 _COMPARED: Final = ("with", "without", "overlap")
 
 
-def trained(data: Path, family: str, out: Path, *, pairs: int) -> SmallFaithfulness:
+def trained(
+    data: Path, family: str, out: Path, *, pairs: int, device: str = "cpu"
+) -> SmallFaithfulness:
     """Train, quantise and calibrate a model without a family, or with `ALL`.
 
     Args:
@@ -45,6 +47,7 @@ def trained(data: Path, family: str, out: Path, *, pairs: int) -> SmallFaithfuln
         family: a key of `FAMILIES`, or `ALL`.
         out: keeps the run, and the weights once it is through.
         pairs: of the fitting fold, for the blend.
+        device: "cpu" or "cuda", for the training.
     """
     from franq_bench.training.export import export
     from franq_bench.training.loop import Trainer, train
@@ -56,7 +59,7 @@ def trained(data: Path, family: str, out: Path, *, pairs: int) -> SmallFaithfuln
         fold = fold_reader(data, FAMILIES.get(family, ()))
         rows, asked = fold("training")
         tensors, tokenizer = load_minilm()
-        trainer = Trainer(from_minilm(tensors, seed=LEFT_OUT.seed), LEFT_OUT, out)
+        trainer = Trainer(from_minilm(tensors, seed=LEFT_OUT.seed), LEFT_OUT, out, device=device)
         read = [e for e in rows if LEFT_OUT.reads(e.dataset)]
         train(trainer, read, asked, tokenizer, report)
         part = out / "part"  # an interrupt leaves no uncalibrated weights
@@ -123,13 +126,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser = data_parser("franq_bench.training.left_out", __doc__)
     parser.add_argument("--pairs", type=int, default=1500, help="to fit each blend on")
     parser.add_argument("--limit", type=int, default=300, help="test pairs of one data set")
+    add_device(parser, "half an hour")
     options = parsed(parser, arguments)
     set_up_torch(options.threads)
     wanted = {name for names in FAMILIES.values() for name in names}
     drawn = test_pairs(options.data, wanted, limit=options.limit)
     scores: dict[str, dict[str, FloatArray]] = {}
     for family in (ALL, *(f for f in FAMILIES if f != NEVER)):
-        model = trained(options.data, family, options.out / family, pairs=options.pairs)
+        model = trained(
+            options.data, family, options.out / family, pairs=options.pairs, device=options.device
+        )
         names = set(drawn) if family == ALL else set(drawn) & set(FAMILIES[family])
         scores[family] = {name: _scores(model, drawn[name]) for name in sorted(names)}
     scores[NEVER] = scores[ALL]

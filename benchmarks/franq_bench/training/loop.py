@@ -143,9 +143,9 @@ class Run(ABC, Generic[Kind]):
 class Trainer(Run[Item]):
     """Trains the small network on labels."""
 
-    def __init__(self, network: Encoder, recipe: Recipe, out: Path) -> None:
+    def __init__(self, network: Encoder, recipe: Recipe, out: Path, *, device: str = "cpu") -> None:
         network.dropout = recipe.dropout
-        super().__init__(network, recipe, out)
+        super().__init__(network, recipe, out, device=device)
 
     def logits(self, batch: Sequence[Item]) -> Tensor:
         """The network's logits (b, 3)."""

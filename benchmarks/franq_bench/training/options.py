@@ -35,6 +35,17 @@ def training_parser(name: str, description: str | None) -> argparse.ArgumentPars
     return parser
 
 
+def add_device(parser: argparse.ArgumentParser, without: str) -> None:
+    """Add the option for the device; `without`: how long training takes where there is no GPU."""
+    import torch
+
+    parser.add_argument(
+        "--device", choices=("cuda", "cpu"),
+        default="cuda" if torch.cuda.is_available() else "cpu",
+        help=f"minutes on a GPU, {without} on a CPU; default: a GPU if there is one",
+    )  # fmt: skip
+
+
 def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the arguments; what cannot be meant ends the command with a message."""
     options = parser.parse_args(arguments)
@@ -42,12 +53,24 @@ def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> 
         parser.error(f"--data: {options.data} is not a folder with the data files")
     if "own_labels" in options and not options.own_labels.is_file():
         parser.error(f"--own-labels: there is no file {options.own_labels}")
+    if "device" in options:
+        _check_device(parser, options.device)
     if (options.out / "weights").resolve() == FOLDER.resolve():
         parser.error(
             "--out: its folder `weights` is the package's own, which is read during the run; give "
             "another folder and copy the files afterwards"
         )
     return options
+
+
+def _check_device(parser: argparse.ArgumentParser, device: str) -> None:
+    import torch
+
+    if device == "cuda" and not torch.cuda.is_available():
+        parser.error(
+            "--device: this torch finds no CUDA device; install a build of torch for CUDA, or take "
+            "--device cpu, which takes much longer"
+        )
 
 
 def set_up_torch(threads: int | None) -> None:

@@ -60,3 +60,11 @@ def test_the_command_trains_a_model_for_each_family_that_can_be_read(tmp_path, m
     assert [row["dataset"] for row in found["rows"]] == ["healthver", "fm2"]
     assert left_out.main(arguments) == 0  # what is trained is not trained again
     assert len(asked) == 2
+
+
+def test_a_device_that_is_not_there_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    arguments = ["--data", str(tmp_path), "--out", str(tmp_path), "--device", "cuda"]
+    with pytest.raises(SystemExit):
+        left_out.main(arguments)
+    assert "take --device cpu" in capsys.readouterr().err
