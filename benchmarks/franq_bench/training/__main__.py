@@ -66,7 +66,7 @@ def _train(
     On data sets unlike the written pairs the later runs are worse than the first; weights between
     the runs keep the gains of each.
     """
-    from franq_bench.training.loop import Trainer, train
+    from franq_bench.training.loop import Trainer, mean, train
     from franq_guard.faithfulness.small import storage
     from franq_guard.faithfulness.small.encoder import from_minilm
     from franq_guard.faithfulness.small.minilm import load_minilm
@@ -85,12 +85,8 @@ def _train(
         start = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
     else:
         first = run("first", FIRST)
-        start = _mean(_mean(first, run("second", SECOND, first)), run("joint", JOINT))
-    return _mean(start, run("last", LAST, start))
-
-
-def _mean(one: dict[str, Tensor], other: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: (tensor + other[name]) / 2 for name, tensor in one.items()}
+        start = mean(mean(first, run("second", SECOND, first)), run("joint", JOINT))
+    return mean(start, run("last", LAST, start))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ A larger network, the teacher (`training.teacher`), is trained on the labelled p
 is read from `--teacher`. It labels them, pairs made from passages, and pairs without labels; then
 the small network goes on from the shipped weights and learns the teacher's probabilities (Hinton et
 al., arXiv 1503.02531). It is exported with a newly fitted blend, as by `franq_bench.training`. A
-run that was stopped goes on where it was.
+run that was stopped goes on where it was. `--longer` is a longer run over more pairs, whose result
+is the mean of the shipped weights and its own (`recipe.LONGER`).
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from franq_bench.training import teacher as teaching
 from franq_bench.training.export import export
 from franq_bench.training.items import Item, encoded
 from franq_bench.training.labelling import Pairs, to_label
-from franq_bench.training.loop import Run, epochs, nll, tensors
+from franq_bench.training.loop import Run, epochs, mean, nll, tensors
 from franq_bench.training.options import add_device, parsed, set_up_torch, training_parser
 from franq_bench.training.own_claims import own_claims
-from franq_bench.training.recipe import DISTILLATION, FIRST, Distillation
+from franq_bench.training.recipe import DISTILLATION, FIRST, LONGER, Distillation
 from franq_bench.training.sources import fold_reader, texts_of
 from franq_bench.training.teacher import Prompted, Teacher
 from franq_bench.training.unlabelled import UNLABELLED
@@ -154,8 +155,12 @@ def student_of(
     tokenizer: Tokenizer,
     device: str,
 ) -> dict[str, Tensor]:
-    """Return the weights of the shipped network after its training on `targets` (n, 3)."""
+    """Return the weights of the shipped network after its training on `targets` (n, 3).
+
+    Or, with `recipe.mean`, their mean with those before it.
+    """
     network = storage.load_network(storage.FOLDER)
+    start = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
     run = StudentRun(network, recipe, out / "student", device=device)
     items = [
         Taught(item.pair, item.features, item.label, target)
@@ -167,7 +172,8 @@ def student_of(
         return [items[place] for place in places]
 
     epochs(run, drawn, report)
-    return run.averaged()
+    trained = run.averaged()
+    return mean(start, trained) if recipe.mean else trained
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -178,11 +184,12 @@ def main(arguments: list[str] | None = None) -> int:
     labelled, passages = read("training")
     held = read("fitting")
     own = own_claims(options.data, options.own, options.own_labels)
-    pairs = to_label(labelled, passages, DISTILLATION)
+    recipe = LONGER if options.longer else DISTILLATION
+    pairs = to_label(labelled, passages, recipe)
     report(f"{len(pairs.kept)} pairs to label")
-    targets = labels_of(pairs, DISTILLATION, options.out, options.teacher, options.device)
+    targets = labels_of(pairs, recipe, options.out, options.teacher, options.device)
     tokenizer = load_minilm()[1]
-    trained = student_of(pairs, targets, DISTILLATION, options.out, tokenizer, options.device)
+    trained = student_of(pairs, targets, recipe, options.out, tokenizer, options.device)
     folder = options.out / "weights"
     digest = export(trained, *held, own, folder, seed=FIRST.seed, report=report)
     texts = texts_of(labelled, passages) + texts_of(*held)
@@ -197,6 +204,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--teacher", type=Path,
         help="a trained adapter (benchmarks/results/teacher); without it one is trained",
     )  # fmt: skip
+    parser.add_argument("--longer", action="store_true", help="five epochs over more pairs")
     add_device(parser, "days")
     options = parsed(parser, arguments)
     if options.teacher is not None:

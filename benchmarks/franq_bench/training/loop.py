@@ -157,6 +157,11 @@ class Trainer(Run[Item]):
         return nll(logits, torch.tensor([item.label for item in batch], device=self.device))
 
 
+def mean(one: dict[str, Tensor], other: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the mean of two networks' weights (Wortsman et al., arXiv 2203.05482)."""
+    return {name: (tensor + other[name]) / 2 for name, tensor in one.items()}
+
+
 def half_precision(device: torch.device) -> torch.autocast:
     """Products in bfloat16 where the device multiplies it itself."""
     enabled = device.type != "cpu" or native_bfloat16()

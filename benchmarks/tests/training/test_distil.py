@@ -338,6 +338,7 @@ def test_the_whole_command_and_again_with_its_adapter(tmp_path, monkeypatch, tok
     # It holds for the whole process, and hypothesis refuses to draw floats then.
     monkeypatch.setattr(torch, "set_flush_denormal", lambda on: True)
     monkeypatch.setattr(distil, "DISTILLATION", TINY)
+    monkeypatch.setattr(distil, "LONGER", replace(TINY, mean=True))
     monkeypatch.setattr(distil, "load_bundled", bundled)
     start = from_minilm(load_minilm()[0], seed=3)
     monkeypatch.setattr(distil.storage, "load_network", lambda folder: start)
@@ -352,9 +353,14 @@ def test_the_whole_command_and_again_with_its_adapter(tmp_path, monkeypatch, tok
     start = from_minilm(load_minilm()[0], seed=3)
     assert distil.main([*words, "--out", str(tmp_path / "two"), "--teacher", str(adapter)]) == 0
     assert not (tmp_path / "two" / "teacher").exists()
-    assert read == ["training", "fitting"] * 2
-    one, two = exported
+    start = from_minilm(load_minilm()[0], seed=3)
+    before = {n: p.detach().clone() for n, p in start.named_parameters() if p.requires_grad}
+    known = [*words, "--teacher", str(adapter)]
+    assert distil.main([*known, "--longer", "--out", str(tmp_path / "three")]) == 0
+    assert read == ["training", "fitting"] * 3
+    one, two, longer = exported
     assert set(one) == {n for n, p in start.named_parameters() if p.requires_grad}
     for name, tensor in one.items():  # the same teacher, so the same student
         assert torch.allclose(tensor, two[name], atol=1e-5), name
+        assert torch.allclose(longer[name], (before[name] + two[name]) / 2, atol=1e-5), name
     assert (tmp_path / "two" / "seen.bin").is_file()
