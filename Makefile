@@ -192,9 +192,11 @@ small-model-blend: $(READY) own-answers  ## fit only the shipped model's blend a
 
 # TEACHER= trains the larger network anew.
 TEACHER ?= benchmarks/results/teacher/adapter.safetensors
+# LONGER=--longer: five epochs over more pairs, and the mean with the weights before them.
+LONGER ?=
 small-model-distil: $(READY) own-answers  ## teach the shipped model by a larger one, from DATA into build/ (days without a GPU)
 	$(BIN)/python -m franq_bench.training.distil --data $(DATA) --out build/small-model-distil \
-		--own $(OWN) $(TEACHER:%=--teacher %)
+		--own $(OWN) $(TEACHER:%=--teacher %) $(LONGER)
 
 own-answers: $(READY)     ## the bundled model's answers that were read, into build/ (an hour; resumes)
 	$(BIN)/python -m franq_bench.calibrator.own_long --data $(DATA) answer --out $(OWN)

@@ -14,13 +14,15 @@ from franq_guard.franq import FloatArray
 __all__ = ["WithNli", "faithfulness_from"]
 
 _PUBLISHED = "alignscore-"
+_SMALL = "small.safetensors"
 
 
 def faithfulness_from(where: str, *, nli: str | None = None) -> FaithfulnessModel:
     """The model at ``where``; with ``nli`` another one answers its NLI questions.
 
     Args:
-        where: ``small``; a folder of the larger model (``adapter.safetensors``, ``blend.json``);
+        where: ``small``; a folder of a small model that was trained anew (``small.safetensors``,
+            ``small.json``) or of the larger one (``adapter.safetensors``, ``blend.json``);
             ``alignscore-base`` or ``alignscore-large``, downloaded if necessary; a folder that
             ``franq convert-alignscore`` wrote; or ``FILE.ckpt#BACKBONE``, an original checkpoint
             and the folder of its backbone's config and tokenizer.
@@ -74,10 +76,10 @@ class WithNli:
 
 
 def _model(where: str) -> FaithfulnessModel:
-    if where == "small":
+    if where == "small" or (Path(where) / _SMALL).is_file():
         from franq_guard.faithfulness.small.model import SmallFaithfulness
 
-        return SmallFaithfulness.bundled()
+        return SmallFaithfulness.bundled(weights=None if where == "small" else Path(where))
     if (Path(where) / ADAPTER).is_file():
         from franq_guard.faithfulness.larger.model import LargerFaithfulness
 
@@ -90,7 +92,7 @@ def _model(where: str) -> FaithfulnessModel:
     file, _, backbone = where.partition("#")
     if not Path(file).exists():
         raise ValueError(
-            f"no faithfulness model {where!r}: give small, a folder with {ADAPTER}, "
+            f"no faithfulness model {where!r}: give small, a folder with {_SMALL} or {ADAPTER}, "
             "alignscore-base, alignscore-large, a folder from `franq convert-alignscore`, or "
             "FILE.ckpt#BACKBONE"
         )

