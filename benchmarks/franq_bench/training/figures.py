@@ -146,7 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pairs", type=Path, required=True, help="minimal pairs, JSONL")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--weights", type=Path, default=None)
-    parser.add_argument("--limit", type=int, default=300, help="pairs of one data set")
+    parser.add_argument("--limit", type=int, default=400, help="pairs of one data set")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     model = SmallFaithfulness.bundled(weights=options.weights)

@@ -58,6 +58,8 @@ LEFT_OUT: Final = Recipe(generated=10_000, repeated=0.5)
 class Distillation:
     """A large network is trained on the labels, then the small one on what it says.
 
+    Both read all written pairs and claims of answers: `written` of their runs is not looked at.
+
     Args:
         teacher: the large network's run; `rate` is that of its adapters.
         norm_rate: the highest rate of the large network's norms.
@@ -91,13 +93,13 @@ class Distillation:
 #: The head and the adapters start from nothing, which takes a high rate; the norms are the base's.
 DISTILLATION: Final = Distillation(
     teacher=Recipe(
-        epochs=3, generated=24_000, written=(WRITTEN, ANSWERS), batch_tokens=16_384, rate=4e-4,
+        epochs=3, generated=24_000, batch_tokens=16_384, rate=4e-4,
         head_rate=1e-3, dropout=0.05, averaging=0.995, seed=1,
     ),
     norm_rate=1e-4,
     rank=16,
     student=Recipe(
-        epochs=3, generated=30_000, repeated=0.8, written=(WRITTEN, ANSWERS), batch_tokens=16_384,
+        epochs=3, generated=30_000, repeated=0.8, batch_tokens=16_384,
         rate=1.8e-4, head_rate=4e-4, dropout=0.05, seed=31,
     ),
     share=0.9,
