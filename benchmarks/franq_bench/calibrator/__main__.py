@@ -1,8 +1,9 @@
 """``python -m franq_bench.calibrator --data FOLDER``: refit the calibrators for any writer.
 
-With ``--own FOLDER`` the one for what the bundled model wrote itself, from the scores of its
-labelled claims, or with ``--form short`` of its answers. ``--read FOLDER --out FOLDER`` beside it:
-the one for long answers judged by another faithfulness model.
+``--faithfulness MODEL --out FOLDER`` beside it: those for another faithfulness model. With ``--own
+FOLDER`` the one for what the bundled model wrote itself, from the scores of its labelled claims, or
+with ``--form short`` of its answers. ``--read FOLDER --out FOLDER`` beside it: the one for long
+answers judged by another faithfulness model.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ def main(arguments: list[str] | None = None) -> None:
         help="with --own, long form: what another faithfulness model says of the claims "
         "(franq_bench.calibrator.reread); the calibrator is for that model",
     )  # fmt: skip
+    parser.add_argument(
+        "--faithfulness", default="small",
+        help="with --data: the model that passages are compared by, as for franq check",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the shipped ones")
     options = parser.parse_args(arguments)
@@ -62,9 +67,12 @@ def main(arguments: list[str] | None = None) -> None:
         model = "small-" if options.read is None else ""  # that of the folder it lies in
         _keep(own, options.out / f"smollm2-{model}{options.form}.json")
         return
+    model = "small-" if options.faithfulness == "small" else ""
     for form in ("long", "short"):
-        found = build(options.data, form, seed=options.seed, progress=bar)
-        _keep(found, options.out / f"any-writer-small-{form}.json")
+        found = build(
+            options.data, form, seed=options.seed, progress=bar, faithfulness=options.faithfulness
+        )
+        _keep(found, options.out / f"any-writer-{model}{form}.json")
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -74,6 +82,11 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
             parser.error("--read goes with --own in the long form, without --elsewhere")
         if options.out == OUT:
             parser.error("--read: the shipped calibrators are the small model's; give --out")
+    if options.faithfulness != "small" and (options.own is not None or options.out == OUT):
+        parser.error(
+            "--faithfulness goes with --data and --out: the shipped calibrators are the small "
+            "model's; for own answers see --read"
+        )
     if options.own is not None:
         for folder in filter(None, (options.own, options.elsewhere)):
             if not (folder / "scores.jsonl").is_file():

@@ -33,7 +33,7 @@ from franq_guard.calibration.promise import (
 )
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.faithfulness.base import PassageScorer
-from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.faithfulness.loading import faithfulness_from
 from franq_guard.franq import FloatArray
 from franq_guard.guard import Guard
 from franq_guard.label_rule import RATHER, LabelRule
@@ -61,6 +61,7 @@ _SOURCES: Final = {
     "short": ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open: CC BY-SA 3.0", *KNOWN_SOURCES),
 }
 _PROMISED_ON: Final = {"long": ("CLAP-NQ", "RefChecker"), "short": ("SQuAD", "NQ-open")}
+_SMALL: Final = "small faithfulness model"
 _FALSE_ALARM: Final = 0.005
 _FALSE_CONFLICT: Final = 0.01
 _LEAST_CONFLICT: Final = 0.5
@@ -76,6 +77,7 @@ def fit(
     fingerprint: dict[str, Any],
     sources: Sequence[str],
     promised_on: Sequence[str],
+    model: str = _SMALL,
 ) -> Calibrator:
     """Fit the calibrator of a form.
 
@@ -88,6 +90,7 @@ def fit(
         fingerprint: fingerprint of the guard that checked them.
         sources: names and licences of the data.
         promised_on: names of the data of ``stated``.
+        model: what the calibrator's name calls the faithfulness model.
 
     Raises:
         PromiseRefusedError: if there are too few claims, or no rule gives the guarantee.
@@ -116,7 +119,7 @@ def fit(
         unfaith=Knots((0.0,), (PRIOR,)),
         labels=rules[promise.rule],
         promise=_told(promise, rules[promise.rule].threshold, promised_on, day),
-        name=f"any writer + small faithfulness model, {form} form",
+        name=f"any writer + {model}, {form} form",
         figures={
             "uq_faith": u,
             "known_truth": _by_source(known),
@@ -271,7 +274,9 @@ def _share(known: Sequence[Known]) -> list[float]:
     return [len(known), round(float(np.mean([k.is_true for k in known])), 3) if known else 0.0]
 
 
-def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
+def build(
+    folder: Path, form: Form, *, seed: int, progress: Bar, faithfulness: str = "small"
+) -> Calibrator:
     """Check, fit and test for one form.
 
     Args:
@@ -279,13 +284,15 @@ def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
         form: long or short.
         seed: seed of every random draw.
         progress: shows the progress of each stage.
+        faithfulness: the model that the calibrator is for (`faithfulness_from`).
+
+    Raises:
+        ValueError: the model does not score several passages at once.
     """
-    guard = Guard(
-        faithfulness=SmallFaithfulness.bundled, franq=Calibrator.evidence(form=form), form=form
-    )
-    model = guard.faithfulness
+    model = faithfulness_from(faithfulness)
     if not isinstance(model, PassageScorer):
-        raise TypeError("the small model scores passages")
+        raise ValueError(f"the faithfulness model {faithfulness} does not score several passages")
+    guard = Guard(faithfulness=model, franq=Calibrator.evidence(form=form), form=form)
     fitting = _checked(guard, _asked(folder, "fitting", form, seed), progress("fitting"))
     stated = [
         row
@@ -302,6 +309,7 @@ def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
         fingerprint={**Calibrator.evidence(form=form).fingerprint, **setting},
         sources=_SOURCES[form],
         promised_on=_PROMISED_ON[form],
+        model=_SMALL if faithfulness == "small" else model.fingerprint.partition("/")[0],
     )
 
 
