@@ -22,6 +22,8 @@ from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator
 from franq_guard.cli.console import bar, say, tell
+from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.faithfulness.loading import faithfulness_from
 from franq_guard.records import Form
 
 _ASKED = ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0")
@@ -67,12 +69,19 @@ def main(arguments: list[str] | None = None) -> None:
         model = "small-" if options.read is None else ""  # that of the folder it lies in
         _keep(own, options.out / f"smollm2-{model}{options.form}.json")
         return
-    model = "small-" if options.faithfulness == "small" else ""
+    other = _other(parser, options.faithfulness)
+    model = "" if other else "small-"
     for form in ("long", "short"):
-        found = build(
-            options.data, form, seed=options.seed, progress=bar, faithfulness=options.faithfulness
-        )
+        found = build(options.data, form, seed=options.seed, progress=bar, other=other)
         _keep(found, options.out / f"any-writer-{model}{form}.json")
+
+
+def _other(parser: argparse.ArgumentParser, where: str) -> FaithfulnessModel | None:
+    """The faithfulness model, unless it is the small one."""
+    try:
+        return None if where == "small" else faithfulness_from(where)
+    except (ValueError, OSError, RuntimeError) as error:  # a WeightsError is one of the last
+        parser.error(f"--faithfulness: {error}")
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

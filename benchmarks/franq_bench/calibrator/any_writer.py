@@ -32,8 +32,8 @@ from franq_guard.calibration.promise import (
     one_an_answer,
 )
 from franq_guard.calibration.store import Calibrator, Knots
-from franq_guard.faithfulness.base import PassageScorer
-from franq_guard.faithfulness.loading import faithfulness_from
+from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer
+from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.franq import FloatArray
 from franq_guard.guard import Guard
 from franq_guard.label_rule import RATHER, LabelRule
@@ -275,7 +275,7 @@ def _share(known: Sequence[Known]) -> list[float]:
 
 
 def build(
-    folder: Path, form: Form, *, seed: int, progress: Bar, faithfulness: str = "small"
+    folder: Path, form: Form, *, seed: int, progress: Bar, other: FaithfulnessModel | None = None
 ) -> Calibrator:
     """Check, fit and test for one form.
 
@@ -284,14 +284,14 @@ def build(
         form: long or short.
         seed: seed of every random draw.
         progress: shows the progress of each stage.
-        faithfulness: the model that the calibrator is for (`faithfulness_from`).
+        other: the model that the calibrator is for; None: the small one.
 
     Raises:
-        ValueError: the model does not score several passages at once.
+        TypeError: the model does not score several passages at once.
     """
-    model = faithfulness_from(faithfulness)
+    model = other or SmallFaithfulness.bundled()
     if not isinstance(model, PassageScorer):
-        raise ValueError(f"the faithfulness model {faithfulness} does not score several passages")
+        raise TypeError(f"{model.fingerprint} does not score several passages at once")
     guard = Guard(faithfulness=model, franq=Calibrator.evidence(form=form), form=form)
     fitting = _checked(guard, _asked(folder, "fitting", form, seed), progress("fitting"))
     stated = [
@@ -309,7 +309,7 @@ def build(
         fingerprint={**Calibrator.evidence(form=form).fingerprint, **setting},
         sources=_SOURCES[form],
         promised_on=_PROMISED_ON[form],
-        model=_SMALL if faithfulness == "small" else model.fingerprint.partition("/")[0],
+        model=model.fingerprint.partition("/")[0] if other else _SMALL,
     )
 
 

@@ -1,15 +1,19 @@
 """The calibrator for any writer: its one number, its cuts and its promise."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from franq_bench.calibrator import any_writer
+from franq_bench.calibrator.__main__ import main
 from franq_bench.calibrator.any_writer import fit, label, mixture, uq_faith
 from franq_bench.calibrator.known_truth import Known
 from franq_bench.verdicts.rows import Row
 from franq_guard.calibration.promise import PromiseRefusedError
+from franq_guard.cli.console import bar
+from franq_guard.testing import FakeFaithfulness
 
 RNG = np.random.default_rng(3)
 
@@ -120,3 +124,32 @@ def test_what_is_stored_says_whom_it_is_for():
     assert calibrator.labels.false_below is None
     assert not calibrator.labels.unsupported_true
     assert type(calibrator).from_json(calibrator.to_json()) == calibrator
+
+
+def test_another_faithfulness_models_go_to_a_folder_of_their_own(tmp_path, monkeypatch, capsys):
+    stated = [row("grounded", i, 0.9) for i in range(100)]
+    asked, model = [], FakeFaithfulness()
+
+    def build(folder, form, *, seed, progress, other):
+        asked.append((form, other))
+        return made(stated)
+
+    monkeypatch.setattr("franq_bench.calibrator.__main__.build", build)
+    known = ["--data", str(tmp_path), "--faithfulness"]
+    for words, expected in [
+        (["folder"], "the shipped calibrators are the small"),
+        (["folder", "--out", str(tmp_path)], "no faithfulness model 'folder'"),
+    ]:
+        with pytest.raises(SystemExit):
+            main([*known, *words])
+        assert expected in capsys.readouterr().err
+    monkeypatch.setattr("franq_bench.calibrator.__main__.faithfulness_from", lambda where: model)
+    main([*known, "folder", "--out", str(tmp_path)])
+    assert asked == [("long", model), ("short", model)]
+    assert (tmp_path / "any-writer-long.json").is_file()
+    assert (tmp_path / "any-writer-short.json").is_file()
+
+
+def test_a_model_that_cannot_weigh_several_passages_is_refused():
+    with pytest.raises(TypeError, match="does not score several passages"):
+        any_writer.build(Path(), "long", seed=0, progress=bar, other=FakeFaithfulness())
