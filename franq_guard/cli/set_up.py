@@ -43,8 +43,8 @@ FaithfulnessOption = Annotated[
         "--faithfulness",
         metavar="MODEL",
         help="What gives P(faithful): small (default), alignscore-base, alignscore-large, a folder "
-        "from convert-alignscore, or an original checkpoint with the folder of its backbone, "
-        "FILE.ckpt#FOLDER.",
+        "(of a small model trained anew, of the larger model, or from convert-alignscore), or an "
+        "original checkpoint with the folder of its backbone, FILE.ckpt#FOLDER.",
     ),
 ]
 NliOption = Annotated[
