@@ -16,8 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from franq_guard.calibration.store import Calibrator
 from franq_guard.cli.console import counter, tell
 from franq_guard.datasets.jsonl import json_rows
+from franq_guard.faithfulness.loading import faithfulness_from
 from franq_guard.guard import Guard
 from franq_guard.records import Span
 
@@ -74,19 +76,33 @@ def table(claims: Iterable[Judged]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Judge the file with the guard as shipped, and print the table."""
+    """Judge the file with the guard as shipped, or with other models, and print the table."""
     parser = argparse.ArgumentParser(description="Labelled answers of our own, judged.")
     parser.add_argument("file", type=Path, help="such as tests/fixtures/registers.jsonl")
-    file = parser.parse_args(arguments).file
+    parser.add_argument("--faithfulness", help="another model, as for franq check")
+    parser.add_argument("--calibrator", type=Path, help="the one that is for it")
+    options = parser.parse_args(arguments)
+    file = options.file
     if not file.is_file():
         parser.error(f"there is no file {file}: give tests/fixtures/registers.jsonl")
     try:
         total = sum(len(row["answers"]) for row in json_rows(file))
     except (KeyError, TypeError, ValueError):
         parser.error(f"{file} is no file of labelled answers like tests/fixtures/registers.jsonl")
+    try:
+        guard = _guard(options.faithfulness, options.calibrator)
+    except (ValueError, OSError, RuntimeError) as error:  # a WeightsError is one of the last
+        parser.error(f"--faithfulness, --calibrator: {error}")
     with counter("answers judged", total=total) as advance:
-        found = list(judged(Guard.offline(), file, advance=advance))
+        found = list(judged(guard, file, advance=advance))
     tell(table(found))
+
+
+def _guard(faithfulness: str | None, calibrator: Path | None) -> Guard:
+    if faithfulness is None and calibrator is None:
+        return Guard.offline()
+    model = faithfulness_from(faithfulness or "small")
+    return Guard(faithfulness=model, franq=Calibrator.load(calibrator) if calibrator else None)
 
 
 if __name__ == "__main__":

@@ -102,3 +102,20 @@ def test_the_shipped_guard_is_no_worse_than_it_was():
     # may move each by a few
     assert flagged[0] <= 36
     assert flagged[1] >= 93
+
+
+def test_other_models_judge_and_one_that_is_not_there_is_refused(monkeypatch, capsys):
+    with pytest.raises(SystemExit):
+        main([str(FILE), "--faithfulness", "absent"])
+    assert "no faithfulness model 'absent'" in capsys.readouterr().err
+    model, used = FakeFaithfulness(), []
+
+    def judged(guard, file, *, advance):
+        used.append(guard.faithfulness)
+        return [Judged("news", "copy", True, False)]
+
+    monkeypatch.setattr("franq_bench.quality.registers.faithfulness_from", lambda where: model)
+    monkeypatch.setattr("franq_bench.quality.registers.judged", judged)
+    main([str(FILE), "--faithfulness", "folder"])
+    assert used == [model]
+    assert "0 of 1" in capsys.readouterr().out
