@@ -43,7 +43,7 @@ def found():
     return {(kind, passages): scores(kind, passages) for kind in KINDS for passages in (1, 2)}
 
 
-@pytest.mark.parametrize(("disagreement", "least"), [(0.5, (12, 4)), (0.4, (13, 10))])
+@pytest.mark.parametrize(("disagreement", "least"), [(0.5, (13, 7)), (0.4, (14, 11))])
 def test_passages_that_disagree_are_found_as_often_as_the_page_says(found, disagreement, least):
     # Measured: one more each, which another processor may round away. No pair is lost since texts
     # on siblings do not count.

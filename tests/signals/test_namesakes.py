@@ -77,8 +77,8 @@ def test_claims_are_seldom_in_conflict_with_a_passage_on_another_thing(counts, g
         (("after", "part", "one"), {"all": 10, "some": 2}),  # 11 of 11
         (("before", "earlier", "one"), {"all": 10, "some": 2}),  # 11 of 12
         (("after", "earlier", "one"), {"all": 3, "some": 0}),  # 4 of 6
-        # The value of the other one is flagged as often as without the rules.
-        (("before", "part", "swapped"), {"all": 16, "some": 5}),  # 17 of 22
+        # The value of the other one; an earlier network flagged it as often without the rules.
+        (("before", "part", "swapped"), {"all": 14, "some": 6}),  # 15 of 22
         (("after", "part", "swapped"), {"all": 12, "some": 3}),  # 13 of 16
     ],
 )

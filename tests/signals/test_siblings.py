@@ -279,9 +279,9 @@ def verdicts(request):
 def test_claims_that_a_passage_states_are_seldom_in_conflict_with_its_siblings(
     verdicts, disagreement, most
 ):
-    # Of 113 claims of the copied sentences 2, of 29 of the paraphrased ones none; at .4 it is 3 and
-    # one. If siblings counted it would be ten times as many as the 4 of an earlier network. Of a
-    # third of the families it is 2 of 37 at either cut, and none of 9.
+    # Of 113 claims of the copied sentences one, of 29 of the paraphrased ones none; at .4 it is 2 and
+    # none. If siblings counted it would be ten times as many as the 4 of an earlier network. Of a
+    # third of the families it is one and 2 of 37, and none of 9.
     rule = replace(_shipped(), disagreement=disagreement)
     all_of_them = len(verdicts["copied"]) > 100
     for kind, at_most in zip(("copied", "paraphrased"), most, strict=True):

@@ -79,10 +79,10 @@ def test_answers_have_claims_of_each_kind(file, answers, kinds):
 @pytest.mark.parametrize(
     ("file", "most", "least"),
     [
-        ("everyday", 24, 40),  # 21 of 217, 42 of 65
-        ("assistant", 49, 46),  # 46 of 226, 49 of 72
-        ("claimed", 19, 63),  # 15 of 136, 68 of 174
-        ("ingested", 27, 135),  # 24 of 160, 138 of 160
+        ("everyday", 23, 39),  # 20 of 217, 41 of 65
+        ("assistant", 42, 41),  # 39 of 226, 44 of 72
+        ("claimed", 16, 67),  # 13 of 136, 71 of 174
+        ("ingested", 24, 130),  # 21 of 160, 133 of 160
     ],
 )
 def test_answers_are_judged_no_worse_than_they_were(file, most, least):
@@ -98,10 +98,10 @@ def test_the_shipped_guard_is_no_worse_than_it_was():
     pytest.importorskip("torch")
     found = list(judged(Guard.offline(), FILE))
     flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
-    # 35 and 95 at the shipped cut of .30; a lower cut flags fewer of both, and another processor
+    # 30 and 93 at the shipped cut of .28; a lower cut flags fewer of both, and another processor
     # may move each by a few
-    assert flagged[0] <= 36
-    assert flagged[1] >= 93
+    assert flagged[0] <= 33
+    assert flagged[1] >= 90
 
 
 def test_other_models_judge_and_one_that_is_not_there_is_refused(monkeypatch, capsys):
