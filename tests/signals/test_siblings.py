@@ -279,7 +279,7 @@ def verdicts(request):
 def test_claims_that_a_passage_states_are_seldom_in_conflict_with_its_siblings(
     verdicts, disagreement, most
 ):
-    # Of 113 claims of the copied sentences one, of 29 of the paraphrased ones none; at .4 it is 2 and
+    # Of 113 claims of the copied sentences one, of 29 of the paraphrased ones none; at .4 2 and
     # none. If siblings counted it would be ten times as many as the 4 of an earlier network. Of a
     # third of the families it is one and 2 of 37, and none of 9.
     rule = replace(_shipped(), disagreement=disagreement)
