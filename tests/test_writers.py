@@ -1,5 +1,6 @@
 """Whose answer gets which calibrator, and what runs for it."""
 
+import copy
 import logging
 import math
 from dataclasses import replace
@@ -639,3 +640,48 @@ def test_a_splitter_that_fails_breaks_nothing_in_any_form(form):
 def test_a_calibrator_of_methods_that_there_are_not_is_refused_by_its_name():
     with pytest.raises(ValueError, match="with calibrator own: no method 'guess'"):
         guard_of(franq=fitted(methods="guess + ccp"))
+
+
+class InAFolder(FakeFaithfulness):
+    """A model whose weights lie in a folder, as those do that are trained anew."""
+
+    fingerprint = "trained-anew"
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = folder
+
+
+def in_folder(folder, *calibrators):
+    """A guard whose faithfulness model has these calibrators beside its weights."""
+    for number, one in enumerate(calibrators):
+        known = {**one.fingerprint, "faithfulness": InAFolder.fingerprint}
+        replace(one, fingerprint=known).save(folder / f"{number}.json")
+    return Guard(faithfulness=lambda: InAFolder(folder), language_model=refuse)
+
+
+def test_calibrators_beside_the_weights_are_used_with_the_model(tmp_path, caplog):
+    guard = in_folder(tmp_path, for_any(), of_the_answer())
+    assert guard.check_trace(trace(written())).calibrator == "own long"
+    assert guard.check_trace(trace(written(writer="other"))).calibrator == "any long"
+    assert caplog.text == ""
+    assert copy.deepcopy(guard).check_trace(trace()).calibrator == "any long"
+
+
+def test_what_lies_beside_the_weights_and_does_not_fit_is_not_used(tmp_path, caplog):
+    (tmp_path / "blend.json").write_text('{"weights": [1.0]}')
+    (tmp_path / "broken.json").write_text('{"schema": "franq.calibrator/1"}')
+    for_any().save(tmp_path / "of-another-model.json")
+    # a language model would have to read the answer again, which nothing says before it is loaded
+    guard = in_folder(tmp_path, fitted(source="server"))
+    assert guard.check_trace(trace(written(source="server"))).calibrator == "uncalibrated evidence"
+    assert "broken.json is not used" in caplog.text
+    assert "blend.json" not in caplog.text
+    assert "no calibrator fits" in caplog.text
+
+
+def test_a_calibrator_that_is_given_goes_before_those_beside_the_weights(tmp_path):
+    in_folder(tmp_path, for_any())
+    mine = replace(for_any(), name="mine")
+    guard = Guard(faithfulness=InAFolder(tmp_path), franq=mine)
+    assert guard.check_trace(trace()).calibrator == "mine"

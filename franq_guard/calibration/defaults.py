@@ -1,4 +1,7 @@
-"""The calibrators shipped with the package, and the choice of one for an answer.
+"""The calibrators that come with a faithfulness model, and the choice of one for an answer.
+
+Those for the small model are shipped with the package. A model with a folder of its own may have
+some there.
 
 How often a model's claims are true depends on the model, so a calibrator for its own answers goes
 before the one for any writer. One that uses likelihoods is valid for one source of
@@ -10,12 +13,14 @@ alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 from franq_guard.basics.failures import OwnMessage
-from franq_guard.calibration.store import Calibrator
+from franq_guard.calibration.store import SCHEMA, Calibrator
+from franq_guard.faithfulness.base import FaithfulnessModel, folder_of
 from franq_guard.records import Form, Source
 
 _log = logging.getLogger(__name__)
@@ -52,7 +57,7 @@ _IN_WORDS = {
 }
 """What a mismatch is about, by the word that it begins with; see :meth:`.Calibrator.check`."""
 
-__all__ = ["choose", "shipped", "shipped_for"]
+__all__ = ["beside", "choose", "for_writer", "in_folder", "shipped"]
 
 
 @cache
@@ -63,29 +68,51 @@ def shipped() -> tuple[Calibrator, ...]:
     return tuple(Calibrator.from_json(f.read_text(encoding="utf-8")) for f in found)
 
 
-def shipped_for(source: Source, writer: str | None) -> list[Calibrator]:
+def beside(model: FaithfulnessModel) -> list[Calibrator]:
+    """Those that lie in the folder of the model's weights and were fitted with this model."""
+    folder = folder_of(model)
+    found = [] if folder is None else in_folder(folder)
+    return [c for c in found if not c.check(faithfulness=model.fingerprint)]
+
+
+def in_folder(folder: Path) -> list[Calibrator]:
+    """Every calibrator in a folder, by name; one that cannot be read is told, and left out."""
+    found = []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            text = file.read_text(encoding="utf-8")
+            if SCHEMA in text:
+                found.append(Calibrator.from_json(text))
+        except (OSError, ValueError) as error:
+            _log.warning("%s is not used: %s", file, error)
+    return found
+
+
+def for_writer(known: Iterable[Calibrator], source: Source, writer: str | None) -> list[Calibrator]:
     """Those for this writing model alone, of either form, and this source of log-probabilities."""
     if writer is None:
         return []
-    return [c for c in shipped() if c.writer == writer and not c.check(source=source)]
+    return [c for c in known if c.writer == writer and not c.check(source=source)]
 
 
 def choose(
     given: Calibrator | None,
     setting: Mapping[str, str],
+    known: Sequence[Calibrator],
     *,
     source: Source = "none",
     writer: str | None = None,
     named: bool = False,
     strict: bool = False,
 ) -> Calibrator:
-    """The calibrator for an answer: the given one, a shipped one that fits, or none.
+    """The calibrator for an answer: the given one, a known one that fits, or none.
 
     Args:
         given: the user's calibrator; if it was fitted for something else, or uses the passages
             alone though methods were named, a warning is logged.
         setting: ``language_model``, ``faithfulness``, ``claims``, ``methods``, ``prompt``, ``form``
             and ``samples`` in use.
+        known: the shipped ones, and those beside the faithfulness model's weights.
         source: where the answer's log-probabilities come from.
         writer: fingerprint of the model that wrote it, if known.
         named: whether the user chose the methods; if so they are used even without a calibrator.
@@ -100,22 +127,22 @@ def choose(
         if named and given.evidence_only:  # it accepts any methods that are not asked for by name
             mismatches.append(f"{_PASSAGES_ALONE}{used['methods']!r}")
         return _given(given, mismatches, strict=strict)
-    for calibrator in sorted(shipped(), key=_generality):
+    for calibrator in sorted(known, key=_generality):
         if not (named and calibrator.evidence_only) and not calibrator.check(**used):
             return calibrator
     _log.warning(
         "no calibrator fits %s: P(true) is uncalibrated. Fit one on labelled answers with "
         "`franq calibrate` and the same settings, and give it with --calibrator FILE (in Python: "
         "franq=)",
-        _unfit(used, named=named),
+        _unfit(used, known, named=named),
     )
     form: Form = "short" if setting["form"] == "short" else "long"
     return Calibrator.uncalibrated(form=form) if named else Calibrator.evidence(form=form)
 
 
-def _unfit(used: Mapping[str, str], *, named: bool) -> str:
-    """In words, what the nearest shipped calibrator was not fitted for."""
-    own_form = [c for c in shipped() if c.form == used["form"]]
+def _unfit(used: Mapping[str, str], known: Iterable[Calibrator], *, named: bool) -> str:
+    """In words, what the nearest known calibrator was not fitted for."""
+    own_form = [c for c in known if c.form == used["form"]]
     near = [c.check(**used) for c in own_form if not (named and c.evidence_only)]
     if not near:
         return f"{_IN_WORDS['methods']} in the {used['form']} form" if named else _IN_WORDS["form"]

@@ -45,15 +45,14 @@ class Shown:
 
 
 def promises_of(guard: Guard, names: Iterable[str] = ()) -> list[Mapping[str, Any]]:
-    """What the user's calibrator promises, or the shipped ones of these names.
+    """What the user's calibrator promises, or the known ones of these names.
 
     Nothing if the policy has thresholds of its own.
     """
-    from franq_guard.calibration.defaults import shipped
-
     choice = getattr(guard, "choice", None)
     if choice is None or (guard.policy.threshold, guard.policy.false_below) != (None, None):
         return []
-    known = {calibrator.name: calibrator for calibrator in shipped()}
-    made = [choice.franq] if choice.franq else [known[name] for name in names if name in known]
+    used = set(names)  # none: no answer was checked, and no model is loaded to look
+    known = choice.known if used else ()
+    made = [choice.franq] if choice.franq else [c for c in known if c.name in used]
     return [calibrator.promise for calibrator in made if calibrator.promise is not None]

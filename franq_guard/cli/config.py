@@ -68,6 +68,9 @@ def _calibrator(chosen: Configuration) -> str:
     if chosen.calibration:
         return "franq check needs one"
     if (chosen.faithfulness, chosen.nli, chosen.claims) != ("small", None, "rules"):
+        own = _in_its_folder(chosen)
+        if own:
+            return "of the faithfulness model's folder, where one fits: " + "; ".join(own)
         alone = "" if _by_name(chosen) else "the passages alone decide, and "
         return f"none shipped for these models: {alone}P(true) is uncalibrated"
     from franq_guard.calibration.defaults import shipped
@@ -78,6 +81,16 @@ def _calibrator(chosen: Configuration) -> str:
     if not fit:
         return "none shipped for these methods: P(true) is uncalibrated"
     return "shipped: " + "; ".join(f"{c.name}, methods {_methods(c)}" for c in fit)
+
+
+def _in_its_folder(chosen: Configuration) -> list[str]:
+    """Names of the calibrators beside the weights of the faithfulness model; loads no weights."""
+    from franq_guard.calibration.defaults import in_folder
+
+    folder = Path(chosen.faithfulness)
+    if chosen.faithfulness == "small" or chosen.nli or not folder.is_dir():
+        return []
+    return [c.name for c in in_folder(folder) if chosen.form in ("auto", c.form)]
 
 
 def _methods(calibrator: Calibrator) -> str:

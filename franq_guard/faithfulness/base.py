@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -49,6 +50,16 @@ def languages_of(model: FaithfulnessModel) -> Collection[str] | None:
     """
     languages: Collection[str] | None = getattr(model, "languages", None)
     return languages
+
+
+def folder_of(model: FaithfulnessModel) -> Path | None:
+    """The folder of the model's weights, where they do not come with the package; else None.
+
+    A model has it in its attribute ``folder``. Calibrators that lie there and were fitted with the
+    model are used with it.
+    """
+    folder: Path | None = getattr(model, "folder", None)
+    return folder
 
 
 @runtime_checkable

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
-from franq_guard.calibration.defaults import choose, shipped_for
+from franq_guard.calibration import defaults
 from franq_guard.calibration.store import Calibrator
 from franq_guard.claims import ClaimSplitter
 from franq_guard.faithfulness.base import FaithfulnessModel
@@ -35,9 +36,9 @@ class Choice:
         faithfulness: the faithfulness model in use.
         language_model: None: only log-probabilities that come with an answer are used.
         claims: the splitter in use.
-        franq: the user's calibrator, used for every answer; None: a shipped one is chosen.
+        franq: the user's calibrator, used for every answer; None: one of :attr:`known` is chosen.
         components: the two uncertainty methods: those by name, else those that ``franq`` was fitted
-            for; a shipped calibrator brings its own.
+            for; a known calibrator brings its own.
         named: whether the user chose the methods by name.
         form: ``long``, ``short`` or ``auto``.
         n_samples: how many samples are drawn for a method that compares samples.
@@ -79,6 +80,15 @@ class Choice:
         vars(self).update(state)
         self._lock = threading.Lock()
 
+    @cached_property
+    def known(self) -> tuple[Calibrator, ...]:
+        """The shipped calibrators, and those beside the weights of the faithfulness model.
+
+        Of the latter only those for which no model has to read an answer again. Loads the model.
+        """
+        own = defaults.beside(self.faithfulness())
+        return (*defaults.shipped(), *(c for c in own if not _reads_again(c)))
+
     def reads(self, answer: Generation) -> bool:
         """Whether the language model may be needed for an answer; loads nothing.
 
@@ -93,7 +103,9 @@ class Choice:
             return not self.components.told_by(answer, any_tokens=not model)
         if self.language_model is None:
             return False
-        return any(map(_reads_again, shipped_for(answer.source, answer.writer)))
+        return any(
+            map(_reads_again, defaults.for_writer(defaults.shipped(), answer.source, answer.writer))
+        )
 
     def calibrator(self, answer: Generation) -> Calibrator:
         """The calibrator for an answer, by its writer and the source of its log-probabilities.
@@ -110,14 +122,15 @@ class Choice:
                     self._chosen.clear()
                 setting = self.setting(reads=reads)
                 if self.franq is None and not self.named:
-                    for own in ("methods", "samples"):  # a shipped calibrator brings its own
+                    for own in ("methods", "samples"):  # a known calibrator brings its own
                         setting.pop(own, None)
                 elif not reads:  # what would have read it, and under which prompt, does not matter
                     for unread in ("language_model", "prompt"):
                         setting.pop(unread)
-                self._chosen[key] = choose(
+                self._chosen[key] = defaults.choose(
                     self.franq,
                     setting,
+                    self.known,
                     source=source,
                     writer=writer,
                     named=self.named,
@@ -132,7 +145,7 @@ class Choice:
         if self.named:
             return True
         form = "short" if self.form == "short" else "long"
-        own = shipped_for(answer.source, answer.writer)
+        own = defaults.for_writer(self.known, answer.source, answer.writer)
         return any(c.form == form and _tells(answer, c) for c in own)
 
     def methods(self, answer: Generation) -> Components:

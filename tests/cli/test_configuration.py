@@ -140,6 +140,16 @@ def test_config_says_what_is_used_where_nothing_is_set(command, words, told):
     assert not unset & set(tomllib.loads(printed))  # comments
 
 
+def test_config_names_the_calibrators_beside_a_models_weights(command, tmp_path):
+    (tmp_path / "small.json").write_text("{}")
+    told = command("config", "--faithfulness", tmp_path).stdout
+    assert "none shipped for these models" in told
+    replace(Calibrator.evidence(), name="of my own model").save(tmp_path / "any-writer-long.json")
+    told = command("config", "--faithfulness", tmp_path).stdout
+    assert "of the faithfulness model's folder, where one fits: of my own model" in told
+    assert "none shipped" in command("config", "--faithfulness", tmp_path, "--form", "short").stdout
+
+
 def test_config_says_where_a_calibrator_uses_no_methods(command, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(f"calibrator = '{tmp_path / 'mine.json'}'\n")

@@ -33,7 +33,8 @@ class LargerFaithfulness(BlendedFaithfulness):
         """Load an adapter and its blend, and the bundled language model once more for it.
 
         Args:
-            folder: with ``adapter.safetensors`` and ``blend.json``.
+            folder: with ``adapter.safetensors`` and ``blend.json``; calibrators that lie there and
+                were fitted with this model are used with it.
             dtype: "auto" uses bfloat16 where the CPU multiplies it natively, else float32. Not part
                 of the fingerprint.
             blend: in place of the stored one.
@@ -64,4 +65,6 @@ class LargerFaithfulness(BlendedFaithfulness):
         reader = LanguageModelReader(network, bundled.tokenizer, room=cache)
         digest = hashlib.sha256((sha256(file) + blend.to_json()).encode()).hexdigest()
         name = f"larger-{digest[:16]}"
-        return cls(reader, blend, name=name, embed=Embedder(dtype=dtype), cache=cache)
+        model = cls(reader, blend, name=name, embed=Embedder(dtype=dtype), cache=cache)
+        model.folder = folder
+        return model

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from operator import itemgetter
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -61,6 +62,9 @@ class BlendedFaithfulness:
     languages: Collection[str] | None = ("en",)
     """Languages the weights were trained on. Set it to None for weights of your own that accept any
     language."""
+
+    folder: Path | None = None
+    """Of weights that do not come with the package: see :func:`.base.folder_of`."""
 
     def __init__(
         self,

@@ -59,7 +59,8 @@ class SmallFaithfulness(BlendedFaithfulness):
                 model card states what bfloat16 changes. Not part of the fingerprint.
             threads: number of torch threads, for the whole process; None does not change it. Small
                 inputs always run on one thread (:mod:`franq_guard.basics.threads`).
-            weights: another folder written by the training command.
+            weights: another folder written by the training command; calibrators that lie there and
+                were fitted with this model are used with it.
 
         Raises:
             WeightsError: weights or package missing or damaged; says which pip command helps.
@@ -77,4 +78,6 @@ class SmallFaithfulness(BlendedFaithfulness):
         if chosen_dtype(dtype) == "bfloat16":
             network = network.to(torch.bfloat16)
         embed = Embedder(dtype=dtype)
-        return cls(network, load_minilm()[1], blend, name=f"small-{digest[:16]}", embed=embed)
+        model = cls(network, load_minilm()[1], blend, name=f"small-{digest[:16]}", embed=embed)
+        model.folder = weights
+        return model
