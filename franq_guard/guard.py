@@ -138,21 +138,24 @@ class Guard:
     def offline(
         cls,
         *,
+        faithfulness: FaithfulnessModel | Callable[[], FaithfulnessModel] | None = None,
         language_model: LanguageModel | Callable[[], LanguageModel] | None = None,
         **options: Unpack[Options],
     ) -> Self:
         """The embedded default: bundled SmolLM2 and the small faithfulness model, no download.
 
         Args:
+            faithfulness: instead of the small one, such as ``LargerFaithfulness.bundled``.
             language_model: instead of the bundled one; as for :class:`Guard`.
             options: ``policy``, ``form``, ``deadline`` and all others of :class:`Guard`.
 
         Raises:
             MissingModelError: if a bundled model is not installed; names the command to run.
         """
-        faithfulness = small_faithfulness()  # a missing package raises here, not in a chain
+        # A missing package raises here, not in a chain.
+        judge = small_faithfulness() if faithfulness is None else faithfulness
         model = bundled_language_model() if language_model is None else language_model
-        return cls(language_model=model, faithfulness=faithfulness, **options)
+        return cls(language_model=model, faithfulness=judge, **options)
 
     @property
     def language_model(self) -> LanguageModel | None:

@@ -71,7 +71,8 @@ METHODS = {
     "franq_guard.claims": "ClaimSplitter.split RuleSplitter.split",
     "franq_guard.faithfulness": (
         "AlignScore.from_checkpoint AlignScore.from_pretrained FaithfulnessModel.evidence "
-        "FaithfulnessModel.nli FaithfulnessModel.score LargerFaithfulness.load "
+        "FaithfulnessModel.nli FaithfulnessModel.score LargerFaithfulness.bundled "
+        "LargerFaithfulness.load "
         "SmallFaithfulness.bundled"
     ),
     "franq_guard.language_model": (

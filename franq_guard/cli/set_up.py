@@ -42,8 +42,9 @@ FaithfulnessOption = Annotated[
     typer.Option(
         "--faithfulness",
         metavar="MODEL",
-        help="What gives P(faithful): small (default), alignscore-base, alignscore-large, a folder "
-        "(of a small model trained anew, of the larger model, or from convert-alignscore), or an "
+        help="What gives P(faithful): small (default), larger (pip install franq-larger), "
+        "alignscore-base, alignscore-large, a folder (of a small or larger model trained anew, or "
+        "from convert-alignscore), or an "
         "original checkpoint with the folder of its backbone, FILE.ckpt#FOLDER.",
     ),
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from franq_guard.faithfulness.base import FaithfulnessModel
-from franq_guard.faithfulness.larger import ADAPTER
+from franq_guard.faithfulness.larger import ADAPTER, NAME, bundled_folder
 from franq_guard.faithfulness.sequence_nli import SequenceNli
 from franq_guard.franq import FloatArray
 
@@ -21,8 +21,9 @@ def faithfulness_from(where: str, *, nli: str | None = None) -> FaithfulnessMode
     """The model at ``where``; with ``nli`` another one answers its NLI questions.
 
     Args:
-        where: ``small``; a folder of a small model that was trained anew (``small.safetensors``,
-            ``small.json``) or of the larger one (``adapter.safetensors``, ``blend.json``);
+        where: ``small``; ``larger``, the distribution `franq-larger`; a folder of a small model
+            that was trained anew (``small.safetensors``, ``small.json``) or of a larger one
+            (``adapter.safetensors``, ``blend.json``);
             ``alignscore-base`` or ``alignscore-large``, downloaded if necessary; a folder that
             ``franq convert-alignscore`` wrote; or ``FILE.ckpt#BACKBONE``, an original checkpoint
             and the folder of its backbone's config and tokenizer.
@@ -80,10 +81,11 @@ def _model(where: str) -> FaithfulnessModel:
         from franq_guard.faithfulness.small.model import SmallFaithfulness
 
         return SmallFaithfulness.bundled(weights=None if where == "small" else Path(where))
-    if (Path(where) / ADAPTER).is_file():
+    folder = bundled_folder() if where == NAME else Path(where)
+    if (folder / ADAPTER).is_file():
         from franq_guard.faithfulness.larger.model import LargerFaithfulness
 
-        return LargerFaithfulness.load(Path(where))
+        return LargerFaithfulness.load(folder)
     from franq_guard.faithfulness.alignscore.model import AlignScore
 
     if where in (f"{_PUBLISHED}base", f"{_PUBLISHED}large"):
@@ -92,8 +94,8 @@ def _model(where: str) -> FaithfulnessModel:
     file, _, backbone = where.partition("#")
     if not Path(file).exists():
         raise ValueError(
-            f"no faithfulness model {where!r}: give small, a folder with {_SMALL} or {ADAPTER}, "
-            "alignscore-base, alignscore-large, a folder from `franq convert-alignscore`, or "
-            "FILE.ckpt#BACKBONE"
+            f"no faithfulness model {where!r}: give small, larger, a folder with {_SMALL} or "
+            f"{ADAPTER}, alignscore-base, alignscore-large, a folder from "
+            "`franq convert-alignscore`, or FILE.ckpt#BACKBONE"
         )
     return AlignScore.from_checkpoint(file, backbone=backbone or None)

@@ -15,6 +15,7 @@ OWN = {
     "langchain-franq": "langchain_franq",
     "llama-index-franq": "llama_index_franq",
     "franq-bench": "franq_bench",
+    "franq-larger": "franq_larger",
 }
 
 

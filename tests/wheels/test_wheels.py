@@ -1,4 +1,4 @@
-"""The four distributions as users get them; `make test-wheels` builds and installs them first."""
+"""The five distributions as users get them; `make test-wheels` builds and installs them first."""
 
 import json
 import os
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.wheels
 
 ROOT = Path(__file__).parents[2]
 DIST, BIN = ROOT / "dist", ROOT / ".venv-wheels" / "bin"
-NAMES = ("franq_bench", "franq_guard", "langchain_franq", "llama_index_franq")
+NAMES = ("franq_bench", "franq_guard", "franq_larger", "langchain_franq", "llama_index_franq")
 ROW = {
     "question": "When did the bridge open?",
     "passages": ["The Kolmar bridge opened on 4 May 1937."],
@@ -51,7 +51,7 @@ def test_each_distribution_is_a_wheel_and_an_sdist_of_one_version():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_metadata_are_complete(name):
     about = described(name)
-    shipped_weights = name == "franq_guard"
+    shipped_weights = name in ("franq_guard", "franq_larger")
     assert about["License-Expression"] == (
         "Apache-2.0 AND CC-BY-SA-4.0" if shipped_weights else "Apache-2.0"
     )
@@ -74,6 +74,12 @@ def test_the_weights_and_their_licence_are_in_the_wheel():
     with zipfile.ZipFile(wheel("franq_guard")) as archive:
         names = {Path(file).name for file in archive.namelist() if "/small/weights/" in file}
     assert {"small.safetensors", "small.json", "MODEL_CARD.md", "LICENSE.md"} <= names
+
+
+def test_the_larger_models_files_are_in_its_wheel():
+    with zipfile.ZipFile(wheel("franq_larger")) as archive:
+        names = {Path(file).name for file in archive.namelist()}
+    assert {"adapter.safetensors", "blend.json", "any-writer-long.json", "LICENSE.md"} <= names
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -119,5 +125,7 @@ def test_the_demo_runs(run):
 
 def test_rows_are_checked(run, tmp_path):
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW), encoding="utf-8")
-    (line,) = run("franq", "check", "rows.jsonl", "--json").splitlines()
-    assert [v["label"] for v in json.loads(line)["verdicts"]] == ["supported"]
+    for model in ("small", "larger"):
+        said = run("franq", "check", "rows.jsonl", "--json", "--faithfulness", model)
+        (row,) = map(json.loads, said.splitlines())
+        assert [v["label"] for v in row["verdicts"]] == ["supported"]

@@ -202,7 +202,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = training_parser("franq_bench.training.distil", __doc__)
     parser.add_argument(
         "--teacher", type=Path,
-        help="a trained adapter (benchmarks/results/teacher); without it one is trained",
+        help="a trained adapter (larger/franq_larger); without it one is trained",
     )  # fmt: skip
     parser.add_argument("--longer", action="store_true", help="five epochs over more pairs")
     add_device(parser, "days")

@@ -127,7 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Fit and measure with the options of the command line; returns the exit code."""
     parser = data_parser("franq_bench.training.larger", __doc__)
     parser.add_argument(
-        "--adapter", type=Path, default=Path("benchmarks/results/teacher"),
+        "--adapter", type=Path, default=Path("larger/franq_larger"),
         help="folder of adapter.safetensors",
     )  # fmt: skip
     parser.add_argument("--pairs", type=int, default=2500, help="to fit on")

@@ -1,7 +1,6 @@
 """The larger faithfulness model: the real adapter on the real SmolLM2, in float32."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,13 +12,15 @@ from franq_bench.data.pairs import Example  # noqa: E402
 from franq_bench.training import larger, teacher  # noqa: E402
 from franq_bench.training.calibrate import Held  # noqa: E402
 from franq_bench.training.recipe import DISTILLATION  # noqa: E402
-from franq_guard.faithfulness.larger import ADAPTER  # noqa: E402
+from franq_guard import Generation, Guard, Passage, Token, Trace  # noqa: E402
+from franq_guard.faithfulness.larger import ADAPTER, bundled_folder  # noqa: E402
 from franq_guard.faithfulness.larger.model import LargerFaithfulness  # noqa: E402
 from franq_guard.faithfulness.loading import faithfulness_from  # noqa: E402
 from franq_guard.faithfulness.small.blend import INPUTS, encoder_alone  # noqa: E402
 from franq_guard.language_model import load_bundled  # noqa: E402
+from franq_guard.language_model.base import MissingModelError  # noqa: E402
 
-FOLDER = Path(__file__).parents[2] / "results" / "teacher"
+FOLDER = bundled_folder()
 PIER = (
     "The pier of Brenn was opened in 1889. It is 310 metres long, and a tram runs along it in "
     "summer. The engineer was Ada Vale, who also built the lighthouse."
@@ -77,9 +78,29 @@ def test_what_the_passage_says_scores_above_what_it_does_not(model):
 
 
 def test_a_folder_with_an_adapter_is_a_faithfulness_model():
-    found = faithfulness_from(str(FOLDER))
-    assert isinstance(found, LargerFaithfulness)
-    assert found.fingerprint.startswith("larger-")
+    by_name, by_folder = faithfulness_from("larger"), faithfulness_from(str(FOLDER))
+    assert isinstance(by_name, LargerFaithfulness)
+    assert by_name.fingerprint == by_folder.fingerprint
+    assert by_name.fingerprint.startswith("larger-")
+
+
+def test_its_calibrators_come_with_it(model, caplog):
+    guard = Guard.offline(faithfulness=lambda: model)
+    result = guard.check("When was it opened?", [MILL, PIER], " ".join(CLAIMS[:2]))
+    assert [v.label for v in result.verdicts] == ["supported", "false"]
+    assert result.calibrator == f"any writer + {model.fingerprint.split('/')[0]}, long form"
+    writer = load_bundled().fingerprint
+    own = Token(1, 0, len(CLAIMS[0]), -0.1, 0.2)
+    captured = Generation(CLAIMS[0], (own,), prompt="p", source="captured", writer=writer)
+    found = guard.check_trace(Trace("When?", (Passage(PIER),), captured))
+    assert found.calibrator.startswith("smollm2 + larger-")
+    assert caplog.text == ""
+
+
+def test_what_to_install_is_said(monkeypatch):
+    monkeypatch.setattr("franq_guard.faithfulness.larger.find_spec", lambda name: None)
+    with pytest.raises(MissingModelError, match="pip install franq-larger"):
+        faithfulness_from("larger")
 
 
 def test_what_is_missing_is_said(tmp_path):

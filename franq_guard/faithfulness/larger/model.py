@@ -2,7 +2,7 @@
 
 It judges pairs as the small model does (:mod:`franq_guard.faithfulness.small.blended`); only the
 logits come from a network six times as large. Its folder holds an adapter and the blend that was
-fitted for it; neither comes with the package.
+fitted for it; they are a distribution of their own, `franq-larger`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 
 from franq_guard.basics.files import sha256
 from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
-from franq_guard.faithfulness.larger import ADAPTER, adapter
+from franq_guard.faithfulness.larger import ADAPTER, adapter, bundled_folder
 from franq_guard.faithfulness.small.blend import Blend
 from franq_guard.faithfulness.small.blended import BlendedFaithfulness
 
@@ -25,6 +25,16 @@ class LargerFaithfulness(BlendedFaithfulness):
 
     A score depends on the other pairs of the call by rounding alone.
     """
+
+    @classmethod
+    def bundled(cls, *, dtype: Dtype = "auto", cache: int = 8192) -> LargerFaithfulness:
+        """Load the model of the distribution `franq-larger`; arguments and errors as :meth:`load`.
+
+        Raises:
+            MissingModelError: it or the bundled language model is not installed; names the command
+                to run.
+        """
+        return cls.load(bundled_folder(), dtype=dtype, cache=cache)
 
     @classmethod
     def load(
