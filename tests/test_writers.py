@@ -649,7 +649,7 @@ class InAFolder(FakeFaithfulness):
 
     def __init__(self, folder):
         super().__init__()
-        self.folder = folder
+        self.weights_folder = str(folder)
 
 
 def in_folder(folder, *calibrators):
@@ -670,6 +670,7 @@ def test_calibrators_beside_the_weights_are_used_with_the_model(tmp_path, caplog
 
 def test_what_lies_beside_the_weights_and_does_not_fit_is_not_used(tmp_path, caplog):
     (tmp_path / "blend.json").write_text('{"weights": [1.0]}')
+    (tmp_path / "data.json").write_text(f'["{"franq.calibrator/1 " * 60_000}"]')
     (tmp_path / "broken.json").write_text('{"schema": "franq.calibrator/1"}')
     for_any().save(tmp_path / "of-another-model.json")
     # a language model would have to read the answer again, which nothing says before it is loaded
@@ -677,6 +678,7 @@ def test_what_lies_beside_the_weights_and_does_not_fit_is_not_used(tmp_path, cap
     assert guard.check_trace(trace(written(source="server"))).calibrator == "uncalibrated evidence"
     assert "broken.json is not used" in caplog.text
     assert "blend.json" not in caplog.text
+    assert "data.json" not in caplog.text
     assert "no calibrator fits" in caplog.text
 
 

@@ -57,6 +57,9 @@ _IN_WORDS = {
 }
 """What a mismatch is about, by the word that it begins with; see :meth:`.Calibrator.check`."""
 
+_LARGEST = 1_000_000
+"""Bytes of a calibrator's file; real ones have a few thousand."""
+
 __all__ = ["beside", "choose", "for_writer", "in_folder", "shipped"]
 
 
@@ -80,8 +83,8 @@ def in_folder(folder: Path) -> list[Calibrator]:
     found = []
     for file in sorted(folder.glob("*.json")):
         try:
-            text = file.read_text(encoding="utf-8")
-            if SCHEMA in text:
+            small = file.stat().st_size < _LARGEST  # else some data that lies there, too
+            if small and SCHEMA in (text := file.read_text(encoding="utf-8")):
                 found.append(Calibrator.from_json(text))
         except (OSError, ValueError) as error:
             _log.warning("%s is not used: %s", file, error)

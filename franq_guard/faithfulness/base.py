@@ -55,11 +55,11 @@ def languages_of(model: FaithfulnessModel) -> Collection[str] | None:
 def folder_of(model: FaithfulnessModel) -> Path | None:
     """The folder of the model's weights, where they do not come with the package; else None.
 
-    A model has it in its attribute ``folder``. Calibrators that lie there and were fitted with the
-    model are used with it.
+    A model has it in its attribute ``weights_folder``. Calibrators that lie there and were fitted
+    with the model are used with it.
     """
-    folder: Path | None = getattr(model, "folder", None)
-    return folder
+    folder: str | Path | None = getattr(model, "weights_folder", None)
+    return None if folder is None else Path(folder)
 
 
 @runtime_checkable

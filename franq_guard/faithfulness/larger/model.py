@@ -76,5 +76,5 @@ class LargerFaithfulness(BlendedFaithfulness):
         digest = hashlib.sha256((sha256(file) + blend.to_json()).encode()).hexdigest()
         name = f"larger-{digest[:16]}"
         model = cls(reader, blend, name=name, embed=Embedder(dtype=dtype), cache=cache)
-        model.folder = folder
+        model.weights_folder = folder
         return model

@@ -63,7 +63,7 @@ class BlendedFaithfulness:
     """Languages the weights were trained on. Set it to None for weights of your own that accept any
     language."""
 
-    folder: Path | None = None
+    weights_folder: Path | None = None
     """Of weights that do not come with the package: see :func:`.base.folder_of`."""
 
     def __init__(

@@ -79,5 +79,5 @@ class SmallFaithfulness(BlendedFaithfulness):
             network = network.to(torch.bfloat16)
         embed = Embedder(dtype=dtype)
         model = cls(network, load_minilm()[1], blend, name=f"small-{digest[:16]}", embed=embed)
-        model.folder = weights
+        model.weights_folder = weights
         return model
