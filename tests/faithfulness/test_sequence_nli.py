@@ -125,7 +125,7 @@ def test_the_labels_are_of_the_nli_model_and_the_score_is_of_the_other():
 
 
 def test_what_cannot_be_loaded_says_what_can():
-    with pytest.raises(ValueError, match="give small, a folder with small"):
+    with pytest.raises(ValueError, match="give small, larger, a folder with small"):
         faithfulness_from("absent")
     with pytest.raises(ValueError, match="NAME@COMMIT"):
         SequenceNli.from_pretrained("someone/model")
