@@ -79,7 +79,8 @@ def test_the_weights_and_their_licence_are_in_the_wheel():
 def test_the_larger_models_files_are_in_its_wheel():
     with zipfile.ZipFile(wheel("franq_larger")) as archive:
         names = {Path(file).name for file in archive.namelist()}
-    assert {"adapter.safetensors", "blend.json", "any-writer-long.json", "LICENSE.md"} <= names
+    calibrators = {f"any-writer-{form}.json" for form in ("long", "short")}
+    assert {"adapter.safetensors", "blend.json", "LICENSE.md", *calibrators} <= names
 
 
 @pytest.mark.parametrize("name", NAMES)

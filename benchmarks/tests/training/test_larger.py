@@ -89,6 +89,8 @@ def test_its_calibrators_come_with_it(model, caplog):
     result = guard.check("When was it opened?", [MILL, PIER], " ".join(CLAIMS[:2]))
     assert [v.label for v in result.verdicts] == ["supported", "false"]
     assert result.calibrator == f"any writer + {model.fingerprint.split('/')[0]}, long form"
+    short = Guard.offline(faithfulness=lambda: model, form="short")
+    assert short.check("When?", [PIER], "1889").calibrator.endswith(", short form")
     writer = load_bundled().fingerprint
     own = Token(1, 0, len(CLAIMS[0]), -0.1, 0.2)
     captured = Generation(CLAIMS[0], (own,), prompt="p", source="captured", writer=writer)
