@@ -86,13 +86,13 @@ def _calibrator(chosen: Configuration) -> str:
 def _in_its_folder(chosen: Configuration) -> list[str]:
     """Names of the calibrators beside the weights of the faithfulness model; loads no weights."""
     from franq_guard.calibration.defaults import in_folder
-    from franq_guard.faithfulness.larger import NAME, bundled_folder
+    from franq_guard.faithfulness.larger import folder_named
     from franq_guard.language_model.base import MissingModelError
 
     if chosen.faithfulness == "small" or chosen.nli:
         return []
     try:
-        folder = bundled_folder() if chosen.faithfulness == NAME else Path(chosen.faithfulness)
+        folder = folder_named(chosen.faithfulness)
     except MissingModelError:  # said by the commands that use it
         return []
     return [c.name for c in in_folder(folder) if chosen.form in ("auto", c.form)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from franq_guard.faithfulness.base import FaithfulnessModel
-from franq_guard.faithfulness.larger import ADAPTER, NAME, bundled_folder
+from franq_guard.faithfulness.larger import ADAPTER, folder_named
 from franq_guard.faithfulness.sequence_nli import SequenceNli
 from franq_guard.franq import FloatArray
 
@@ -81,7 +81,7 @@ def _model(where: str) -> FaithfulnessModel:
         from franq_guard.faithfulness.small.model import SmallFaithfulness
 
         return SmallFaithfulness.bundled(weights=None if where == "small" else Path(where))
-    folder = bundled_folder() if where == NAME else Path(where)
+    folder = folder_named(where)
     if (folder / ADAPTER).is_file():
         from franq_guard.faithfulness.larger.model import LargerFaithfulness
 

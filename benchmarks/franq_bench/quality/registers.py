@@ -99,10 +99,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _guard(faithfulness: str | None, calibrator: Path | None) -> Guard:
-    if faithfulness is None and calibrator is None:
-        return Guard.offline()
-    model = faithfulness_from(faithfulness or "small")
-    return Guard(faithfulness=model, franq=Calibrator.load(calibrator) if calibrator else None)
+    model = None if faithfulness is None else faithfulness_from(faithfulness)
+    fitted = None if calibrator is None else Calibrator.load(calibrator)
+    return Guard.offline(faithfulness=model, franq=fitted)
 
 
 if __name__ == "__main__":

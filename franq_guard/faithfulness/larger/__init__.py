@@ -25,3 +25,8 @@ def bundled_folder() -> Path:
             "the larger faithfulness model is not installed: pip install franq-larger"
         )
     return Path(next(iter(spec.submodule_search_locations)))
+
+
+def folder_named(where: str) -> Path:
+    """Return the folder that ``--faithfulness`` names; raises as :func:`bundled_folder` does."""
+    return bundled_folder() if where == NAME else Path(where)
