@@ -86,13 +86,14 @@ def _model(where: str) -> FaithfulnessModel:
         from franq_guard.faithfulness.larger.model import LargerFaithfulness
 
         return LargerFaithfulness.load(folder)
+    from franq_guard.faithfulness.alignscore.files import WEIGHTS_FILE
     from franq_guard.faithfulness.alignscore.model import AlignScore
 
     if where in (f"{_PUBLISHED}base", f"{_PUBLISHED}large"):
         size = cast('Literal["base", "large"]', where.removeprefix(_PUBLISHED))
         return AlignScore.from_pretrained(size)
     file, _, backbone = where.partition("#")
-    if not Path(file).exists():
+    if not (Path(file).is_file() or (Path(file) / WEIGHTS_FILE).is_file()):
         raise ValueError(
             f"no faithfulness model {where!r}: give small, larger, a folder with {_SMALL} or "
             f"{ADAPTER}, alignscore-base, alignscore-large, a folder from "

@@ -23,6 +23,7 @@ from franq_guard.faithfulness.alignscore.hub import (
     Published,
     checkpoint_file,
 )
+from franq_guard.faithfulness.loading import faithfulness_from
 
 FIXTURE = Path(__file__).parents[1] / "fixtures/alignscore"
 CHECKPOINT = FIXTURE / "tiny-align.ckpt"
@@ -82,6 +83,11 @@ def test_missing_files(tmp_path):
         read_weights(tmp_path / "none.ckpt")
     with pytest.raises(FileNotFoundError, match="convert-alignscore"):
         read_weights(tmp_path)
+
+
+def test_a_folder_of_no_model_is_not_taken_for_an_alignscore(tmp_path):
+    with pytest.raises(ValueError, match=r"no faithfulness model .*small\.safetensors"):
+        faithfulness_from(str(tmp_path))
 
 
 @pytest.mark.parametrize("keep", [0, 100, 300_000])
