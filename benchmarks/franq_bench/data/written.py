@@ -6,8 +6,8 @@ such as assistants write, and wrong ones share neither more nor fewer words with
 block is one case:
 
     # register | topic
-    P: a passage on one line (several `P:` lines: several passages shown together)
-    + a claim that the passages entail
+    P: a passage on one line, with ⏎ for its line breaks (several `P:` lines: shown together)
+    + a claim that the passages entail; the marks around `code` are not read
     - a claim that they contradict
     0 a claim that they neither state nor contradict
 """
@@ -62,7 +62,7 @@ def _dataset(path: Path) -> str:
 def _blocks(path: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
     for block in filter(str.strip, _BLANK.split(path.read_text(encoding="utf-8"))):
         head, *lines = block.strip().split("\n")
-        passages = [line[2:].strip() for line in lines if line.startswith("P:")]
+        passages = [line[2:].strip().replace("⏎", "\n") for line in lines if line.startswith("P:")]
         claims = [line for line in lines if not line.startswith("P:")]
         if not (head.startswith("# ") and passages and claims) or any(
             claim[:1] not in _LABELS or claim[1:2] != " " for claim in claims
@@ -71,7 +71,8 @@ def _blocks(path: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
                 f"{path.name}: a block must be a line `# ...`, then `P: ...`, then lines that "
                 f"begin with `+ `, `- ` or `0 `. Look at: {head[:60]}"
             )
-        yield "\n".join(passages), [(_LABELS[c[0]], c[2:].strip()) for c in claims]
+        # The guard's claims have no marks either.
+        yield "\n".join(passages), [(_LABELS[c[0]], c[2:].strip().replace("`", "")) for c in claims]
 
 
 def _fold(path: Path, passage: str) -> Fold:

@@ -12,6 +12,7 @@ from franq_bench.data.written import ANSWERS, WRITTEN
 from franq_guard.faithfulness.small.chunks import chunks, sentences
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, Pair, make_pair, token_ids
 from franq_guard.faithfulness.small.features import features, overlap
+from franq_guard.faithfulness.small.written_out import written_out
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -53,7 +54,7 @@ def make_items(examples: Sequence[Example], tokenizer: Tokenizer, *, seed: int) 
 
 
 def chosen(examples: Sequence[Example], *, seed: int) -> list[Example]:
-    """Choose a chunk of each premise, and the claim or a sentence of it.
+    """Choose a chunk of each premise, written out, and the claim or a sentence of it.
 
     The chunk that shares most words with the claim is used: for a supported claim it is likely the
     evidence, for other claims the hardest chunk. For some of the latter another chunk is used.
@@ -82,10 +83,11 @@ def _choose(example: Example, rng: random.Random) -> tuple[str, str]:
     if len(parts) > 1 and example.label == SUPPORTED and rng.random() < 0.5:
         start, end = rng.choice(parts)
         claim = claim[start:end]
-    spans = chunks(example.premise, CHUNK_TOKENS)
+    premise = written_out(example.premise).text
+    spans = chunks(premise, CHUNK_TOKENS)
     if len(spans) < 2:
-        return claim, example.premise
-    pieces = [example.premise[a:b] for a, b in spans]
+        return claim, premise
+    pieces = [premise[a:b] for a, b in spans]
     if example.label != SUPPORTED and rng.random() < 0.2:
         return claim, rng.choice(pieces)
     return claim, max(pieces, key=lambda piece: overlap(claim, piece))
