@@ -10,6 +10,10 @@ Applications put them in different places. The first of these that has any passa
    document's name); if a block contains others, these are the passages. Messages of the assistant
    are left out: what a model wrote is no evidence for what it writes next.
 
+Of the messages those of the newest turn count, and earlier ones only if it has no passages. Tools
+that only say that something was done end no search. Blocks of the system's messages, which belong
+to no turn, are read with those of any.
+
 Parts of an unexpected form are ignored: validating the request is up to the upstream server.
 """
 
@@ -21,7 +25,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 
+from franq_guard.capture.evidence import is_notice
 from franq_guard.records import Passage
 from franq_guard.rows.traces import passages_from
 
@@ -33,6 +39,7 @@ _TAG = re.compile(
 )
 _ATTRIBUTE = re.compile(r"([\w-]{1,50})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _TOOLS = ("tool", "function")
+_OF_TURNS = ("user", "assistant", *_TOOLS)
 
 
 def passages_in(body: Mapping[str, object]) -> tuple[Passage, ...]:
@@ -45,8 +52,7 @@ def passages_in(body: Mapping[str, object]) -> tuple[Passage, ...]:
     sources: tuple[Iterator[Passage], ...] = (
         _documents(extension.get("passages")),
         _documents(body.get("documents")),
-        _of_tools(messages),
-        _of_blocks(messages),
+        _of_messages(messages),
     )
     for source in sources:
         if found := tuple(source):
@@ -76,28 +82,68 @@ def question_of(body: Mapping[str, object]) -> str:
 
 def question_in(messages: Iterable[object]) -> str:
     """The user's last message with text other than passages, without them; "" if there is none."""
-    users = [m for m in messages if isinstance(m, Mapping) and m.get("role") == "user"]
-    for message in reversed(users):
-        text = text_of(message.get("content"))
-        if asked := _without(text, _blocks(text)).strip():
-            return asked
-    return ""
+    asked = (_asked(m) for m in reversed([*messages]) if isinstance(m, Mapping))
+    return next(filter(None, asked), "")
 
 
-def text_of(content: object) -> str:
+def text_of(content: object, *, joined_by: str = "\n") -> str:
     """The text of a message's content: a string, or a list of parts some of which are text."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         return ""
     texts = (part.get("text") for part in content if isinstance(part, Mapping))
-    return "\n".join(text for text in texts if isinstance(text, str))
+    return joined_by.join(text for text in texts if isinstance(text, str))
 
 
 def _documents(given: object) -> Iterator[Passage]:
     for item in given if isinstance(given, list) else ():
         with suppress(ValueError):
             yield from (passage for passage in passages_from([item]) if passage.text.strip())
+
+
+def _of_messages(messages: Sequence[Mapping[str, object]]) -> Iterator[Passage]:
+    """What the newest turn brings; if that is nothing, what the earlier ones brought."""
+    *earlier, newest = _turns([m for m in messages if m.get("role") in _OF_TURNS])
+    told = [*_of_tools(newest)]
+    if _only_notices(told):
+        yield from _of_blocks(m for m in messages if m.get("role") not in _OF_TURNS)
+        yield from [*_of_blocks(newest)] or [p for turn in earlier for p in _of_turn(turn)]
+    yield from told
+
+
+def _of_turn(messages: Sequence[Mapping[str, object]]) -> Iterator[Passage]:
+    told = [*_of_tools(messages)]
+    if _only_notices(told):
+        yield from _of_blocks(messages)
+    yield from told
+
+
+def _turns(messages: Sequence[Mapping[str, object]]) -> list[list[Mapping[str, object]]]:
+    """The turns of a conversation; each begins with what the user asks.
+
+    Messages that the user sends one after the other belong together: the passages may be one of
+    their own. A message that asks nothing, a photo for example, begins no turn.
+    """
+    turns: list[list[Mapping[str, object]]] = [[]]
+    for of_user, run in groupby(messages, lambda message: message.get("role") == "user"):
+        sent = [*run]
+        if of_user and any(map(_asked, sent)):
+            turns.append(sent)
+        else:
+            turns[-1] += sent
+    return turns
+
+
+def _asked(message: Mapping[str, object]) -> str:
+    """The text of a user's message without passages; "" of any other message."""
+    text = text_of(message.get("content")) if message.get("role") == "user" else ""
+    return _without(text, _blocks(text)).strip()
+
+
+def _only_notices(told: Iterable[Passage]) -> bool:
+    """Whether tools found nothing, or only said that something was done."""
+    return all(is_notice(passage.text) for passage in told)
 
 
 def _of_tools(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
@@ -139,7 +185,8 @@ def _in_text(text: str) -> Iterator[Passage]:
             names[document].append(block)
         else:
             others.append((block, document))
-    starts = [block.start for block, _ in others]
+    # HTML has empty ones for its videos: they are no passages, but parts of one.
+    starts = [block.start for block, _ in others if text[slice(*block.inner)].strip()]
     for block, document in others:
         if block.kind != "source" and _any_within(starts, block):
             continue

@@ -28,13 +28,23 @@ def json_of(body: bytes) -> Any:
         ServeError: 422, if it is not JSON in UTF-8 or is nested too deep.
     """
     try:
-        return json.loads(body.decode("utf-8-sig"))
+        return strict_json(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise bad_request(f"the body is not UTF-8: byte {error.start}", "not_utf8") from None
     except RecursionError:
         raise bad_request("the JSON is nested too deep", "too_deep") from None
     except ValueError as error:  # names the place, not the text
         raise bad_request(f"the body is not JSON: {error}", "not_json") from None
+
+
+def strict_json(text: str | bytes) -> Any:
+    """The value in ``text``, which cannot hold NaN or infinity: neither could be sent on.
+
+    Raises:
+        ValueError: for anything else than JSON.
+        RecursionError: if it is nested too deep.
+    """
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
 
 
 def object_of(body: bytes) -> dict[str, Any]:
@@ -64,9 +74,7 @@ def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
         text = sample.get("text") if isinstance(sample, Mapping) else sample
         check_size(settings, (), text, None)
     for name in ("question", "prompt", "contrast"):
-        most = settings.max_passage_chars
-        if isinstance(row.get(name), str) and len(row[name]) > most:
-            raise ServeError(413, f"{name}_too_long", f"the {name} has more than {most} characters")
+        check_length(settings, name, row.get(name))
     try:
         return trace_from_dict(row)
     except ValueError as error:
@@ -100,6 +108,17 @@ def check_size(
     ):
         if found > most:
             raise _too_many(code, what, found, most)
+
+
+def check_length(settings: ServeSettings, name: str, text: object) -> None:
+    """Refuse a question or prompt that is too long; values of a wrong type are checked elsewhere.
+
+    Raises:
+        ServeError: 413, naming it.
+    """
+    most = settings.max_passage_chars
+    if isinstance(text, str) and len(text) > most:
+        raise ServeError(413, f"{name}_too_long", f"the {name} has more than {most} characters")
 
 
 def _too_many(code: str, what: str, found: int, most: int) -> ServeError:
@@ -215,6 +234,17 @@ def _seconds(value: object) -> float:
             number = math.nan
     if not 0 < number < math.inf:
         raise bad_request("the deadline must be a positive number of seconds")
+    return number
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(digits: str) -> float:
+    """The number; ``1e999`` is valid JSON, but infinite as a float."""
+    if math.isinf(number := float(digits)):
+        raise ValueError("a number is too large")
     return number
 
 

@@ -133,8 +133,8 @@ class Door:
             self._free[path] += 1
 
     def _most(self, scope: Scope) -> int:
-        many = scope["path"] in (BATCH_PATH, GATEWAY_PATH)
-        return self.settings.max_batch_bytes if many else self.settings.max_body_bytes
+        large = scope["path"] in (BATCH_PATH, GATEWAY_PATH, CHAT_PATH)  # chats have images
+        return self.settings.max_batch_bytes if large else self.settings.max_body_bytes
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         """A ``receive`` that limits bodies without a content length, and the wait for a body."""

@@ -40,8 +40,8 @@ class ServeSettings:
     Attributes:
         tokens: accepted bearer tokens; empty: no token is required.
         max_body_bytes: largest body of one request; also the largest line of a batch.
-        max_batch_bytes: largest body of a batch; also of a gateway's call, which may contain
-            images.
+        max_batch_bytes: largest body of a batch; also of a gateway's call and of a chat request of
+            the proxy, which may contain images.
         max_passages: most passages of one answer.
         max_passage_chars: most characters of all passages of one answer together, with their
             titles; also of its question and of each prompt.
@@ -59,11 +59,12 @@ class ServeSettings:
         closed_routes: routes that are ``closed`` even if ``on_error`` is ``open``.
         upstream: base address of the OpenAI-compatible server behind the proxy, such as
             ``http://localhost:8000/v1``. None: no proxy.
-        upstream_kind: a ``vllm`` server can return token ids and the prompt that its model saw in
-            addition to log-probabilities; it is then asked for both.
+        upstream_kind: a ``vllm`` server can return the prompt that its model saw, for which it is
+            then asked, and token ids, for which it is asked together with log-probabilities.
         upstream_key: sent to the upstream instead of the client's own key.
         upstream_seconds: how long the upstream may send nothing before the request fails.
-        ask_logprobs: ask the upstream for log-probabilities, even if the client does not.
+        ask_logprobs: ask the upstream for log-probabilities, even if the client does not, where
+            the guard can weigh them.
         stream: ``claims`` sends each claim of a stream once it has its verdict, ``buffer`` sends
             the answer once all claims have theirs.
         reports_kept: most reports of the proxy that are kept for clients to fetch.

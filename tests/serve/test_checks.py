@@ -77,6 +77,8 @@ def test_headers_warn_of_what_the_policy_flags(run, policy, warned):
     [
         (b"", "not_json"),
         (b"{", "not_json"),
+        (b'{"answer": NaN}', "not_json"),
+        (b'{"answer": 1e999}', "not_json"),
         (b"\xff\xfe{}", "not_utf8"),
         (b"[" * 100_000, "too_deep"),
         (b'{"a":' * 100_000, "too_deep"),

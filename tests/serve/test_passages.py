@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from franq_guard.records import Passage
 from franq_guard.serve.passages import passages_in, question_in, question_of, text_of
 
-TOOL = {"role": "tool", "tool_call_id": "c1", "name": "search", "content": "From a tool."}
+TOOL = {"role": "tool", "tool_call_id": "c1", "name": "search", "content": "A tool found 3 mills."}
 BLOCKS = {"role": "user", "content": "<context>From a block.</context>\nWho was it?"}
 
 
@@ -15,16 +15,55 @@ def test_the_extension_goes_first_then_documents_then_tools_then_blocks():
     body = {
         "franq": {"passages": ["Ours.", {"text": "Titled.", "title": "T", "id": "7"}]},
         "documents": [{"title": "D", "text": "A document."}],
-        "messages": [TOOL, BLOCKS],
+        "messages": [BLOCKS, TOOL],
     }
     assert passages_in(body) == (Passage("Ours."), Passage("Titled.", "T", "7"))
     del body["franq"]
     assert passages_in(body) == (Passage("A document.", "D"),)
     del body["documents"]
-    assert passages_in(body) == (Passage("From a tool.", "search", "c1"),)
+    assert passages_in(body) == (Passage("A tool found 3 mills.", "search", "c1"),)
     body["messages"] = [BLOCKS]
     assert passages_in(body) == (Passage("From a block."),)
     assert passages_in({"messages": [{"role": "user", "content": "Hello"}]}) == ()
+
+
+ANSWERED = {"role": "assistant", "content": "Done."}
+NOTICE = {"role": "tool", "tool_call_id": "c2", "content": "Reminder 12 created."}
+PASTED = {"role": "system", "content": "<context>Of the system.</context> Be kind."}
+EARLIER = {"role": "user", "content": "<context>Of an earlier turn.</context> When?"}
+NEXT = {"role": "user", "content": "And where?"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "found"),
+    [
+        ([NEXT, TOOL, ANSWERED, BLOCKS], ["From a block."]),
+        ([NEXT, NOTICE, ANSWERED, BLOCKS], ["From a block."]),
+        ([EARLIER, ANSWERED, BLOCKS, TOOL], ["A tool found 3 mills."]),
+        ([EARLIER, ANSWERED, BLOCKS], ["From a block."]),
+        ([BLOCKS, NOTICE], ["From a block.", "Reminder 12 created."]),
+        ([EARLIER, ANSWERED, NEXT, NOTICE], ["Of an earlier turn.", "Reminder 12 created."]),
+        ([PASTED, NEXT, NOTICE], ["Of the system.", "Reminder 12 created."]),
+        ([PASTED, NEXT, TOOL], ["A tool found 3 mills."]),
+        ([PASTED, EARLIER, ANSWERED, BLOCKS], ["Of the system.", "From a block."]),
+        ([NEXT, TOOL, ANSWERED, EARLIER, NEXT], ["Of an earlier turn."]),
+        (
+            [NEXT, TOOL, ANSWERED, PASTED, EARLIER, ANSWERED, NEXT],
+            ["Of the system.", "A tool found 3 mills.", "Of an earlier turn."],
+        ),
+    ],
+)
+def test_of_the_messages_those_of_the_newest_turn_go_first(messages, found):
+    assert [passage.text for passage in passages_in({"messages": messages})] == found
+
+
+def test_what_the_user_sends_without_a_question_belongs_to_the_turn():
+    passages = {"role": "user", "content": "<context>Sent before.</context>"}
+    photo = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
+    for newest in ([passages, NEXT], [NEXT, passages], [passages, PASTED, NEXT, ANSWERED, photo]):
+        found = passages_in({"messages": [EARLIER, ANSWERED, *newest]})
+        assert found[-1] == Passage("Sent before.")
+        assert Passage("Of an earlier turn.") not in found
 
 
 def test_documents_of_langchain_are_read():
@@ -46,7 +85,7 @@ def test_what_the_assistant_wrote_is_no_evidence():
 
 def test_empty_sources_are_passed_over():
     body = {"franq": {"passages": []}, "documents": [{"text": "  "}], "messages": [TOOL]}
-    assert [p.text for p in passages_in(body)] == ["From a tool."]
+    assert [p.text for p in passages_in(body)] == ["A tool found 3 mills."]
 
 
 def test_sources_inside_a_context_are_its_passages():
@@ -56,6 +95,14 @@ def test_sources_inside_a_context_are_its_passages():
     )
     found = passages_in({"messages": [{"role": "system", "content": text}]})
     assert found == (Passage("One.", "a.txt", "1"), Passage("Two.", "", "2"), Passage("Three."))
+
+
+def test_a_source_of_a_video_is_no_passage():
+    video = 'Use <video><source src="a.mp4"></source></video>. It costs 39 euros.'
+    for tag in ("context", "document", "document_content"):
+        text = f"<{tag}>{video}</{tag}> What does it cost?"
+        (passage,) = passages_in({"messages": [{"role": "user", "content": text}]})
+        assert passage.text.endswith("It costs 39 euros.")
 
 
 @pytest.mark.parametrize("name", ["<source>a.pdf</source>", "<source> a.pdf\n</source>\n"])
@@ -120,6 +167,13 @@ def test_a_long_run_of_tags_is_read_in_one_pass(piece):
     assert question_in([{"role": "user", "content": content}]) in ("", content)
     found = passages_in({"messages": [{"role": "user", "content": content}]})
     assert {passage.text for passage in found} <= {"a"}
+
+
+def test_a_long_conversation_is_read_in_one_pass():
+    """What is quadratic takes minutes here."""
+    messages = [{"role": "user", "content": "When?"}, ANSWERED] * 100_000
+    assert passages_in({"messages": messages}) == ()
+    assert question_in(messages) == "When?"
 
 
 KEYS = ["franq", "passages", "documents", "messages", "role", "content", "text", "title", "id"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from franq_guard.records import GuardedAnswer
+from franq_guard.serve.passages import text_of
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.outlets import Outlet
 from franq_guard.serve.proxy.reply import (
@@ -16,7 +17,6 @@ from franq_guard.serve.proxy.reply import (
     TEXTS,
     of_prompt,
     only,
-    text_of,
     unchanged,
 )
 from franq_guard.serve.proxy.reported import Reported, reported_by, tokens_of
@@ -160,7 +160,7 @@ class Choices:
         if checked and not thought:
             self._keep_tokens(choice, item)
         for name in TEXTS:
-            piece = text_of(delta.get(name))
+            piece = text_of(delta.get(name), joined_by="")
             # A delta without text may have tokens, e.g. part of a character or of a stop string.
             tokens = tokens_of(item) if name == "content" and name in delta else []
             if piece or tokens:
@@ -169,7 +169,8 @@ class Choices:
                 outlet.reported.apart = choice.thinks_apart
                 if text := await outlet.feed(piece):
                     yield self._delta(index, {name: text})
-        if calls := only(delta, _CALLS):
+        # Some servers send an empty list, or null, with each piece of text.
+        if calls := {name: value for name, value in only(delta, _CALLS).items() if value}:
             yield self._delta(index, calls)
         choice.end |= {name: value for name, value in only(item, _END).items() if value is not None}
 

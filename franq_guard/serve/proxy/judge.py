@@ -9,11 +9,12 @@ from dataclasses import replace
 from functools import cache
 from typing import cast
 
+from franq_guard.calibration.defaults import for_writer
 from franq_guard.guard import Guard
 from franq_guard.records import Generation, GuardedAnswer, Reason, Trace
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.errors import ServeError
-from franq_guard.serve.proxy.reported import Reported
+from franq_guard.serve.proxy.reported import Reported, writer_of
 from franq_guard.serve.proxy.request import ChatRequest
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.streaming.stream import ClaimStream, check_streamable
@@ -62,6 +63,24 @@ class Judge:
             return guard, _trace(guard, chat, text, reported, prompt)
 
         return ClaimStream(guard, lookup, id=reported.id, thinks=lambda _: reported.thinks_first)
+
+    async def weighs_likelihoods(self, chat: ChatRequest) -> bool:
+        """Whether log-probabilities can decide on the answer, so that they are worth asking for.
+
+        They can with a calibrator or methods that were given, and with a calibrator that is known
+        for the upstream's model.
+        """
+        choice = cast("Guard", self.checker.guard).choice
+        if choice.franq is not None:
+            return not choice.franq.evidence_only
+        writer = writer_of(self._settings.upstream_kind, chat.model)
+        if choice.named or writer is None:
+            return choice.named
+        try:
+            known = await asyncio.to_thread(lambda: choice.known)  # loads the faithfulness model
+        except Exception:  # the check itself will fail of it, and say so
+            return False
+        return any(not c.evidence_only for c in for_writer(known, "server", writer))
 
     def limit(self, text: str) -> None:
         """Refuse a text that is too long to be checked.

@@ -10,6 +10,7 @@ from typing import Any
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.disconnect import together
 from franq_guard.serve.errors import ServeError
+from franq_guard.serve.passages import text_of
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.reported import OF_PROMPT, reported_by, tokens_of
 from franq_guard.serve.proxy.reports import Place, Report
@@ -49,7 +50,7 @@ async def guarded_reply(
         (choice["index"], name): text
         for choice in choices
         for name in TEXTS
-        if (text := text_of(choice["message"].get(name))).strip()
+        if (text := text_of(choice["message"].get(name), joined_by="")).strip()
     }
     started = time.perf_counter()
     known = reported_by(kind, completion)
@@ -89,14 +90,6 @@ def completion_of(body: bytes) -> dict[str, Any]:
 def only(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """The fields ``names`` of ``item``, as far as it has them."""
     return {name: item[name] for name in names if name in item}
-
-
-def text_of(value: Any) -> str:
-    """The text of a string or of a list of parts; "" for anything else."""
-    if isinstance(value, list):
-        parts = [part.get("text") for part in value if isinstance(part, Mapping)]
-        return "".join(part for part in parts if isinstance(part, str))
-    return value if isinstance(value, str) else ""
 
 
 def of_prompt(chat: ChatRequest, reply: Mapping[str, Any]) -> dict[str, Any]:

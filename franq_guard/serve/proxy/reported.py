@@ -12,20 +12,41 @@ from franq_guard.language_model.server.tokens import ServerToken, from_logprobs
 from franq_guard.records import Generation, Passage
 from franq_guard.serve.settings import UpstreamKind
 
-ADDED: Mapping[UpstreamKind, tuple[str, ...]] = {
+_OF_TOKENS: Mapping[UpstreamKind, tuple[str, ...]] = {
     "openai": ("logprobs",),
-    "vllm": ("logprobs", "return_token_ids", "return_prompt_text"),
+    "vllm": ("logprobs", "return_token_ids"),
 }
-"""Fields that the proxy adds to a client's request. ``prompt_logprobs`` is not among them: no
-method uses the scores of question and passages, and vLLM does not use its prompt cache for such
-requests. It is requested only when an answer is scored a second time, without its passages
-(:class:`~franq_guard.language_model.server.model.ServerModel`)."""
+_OF_TEXT: Mapping[UpstreamKind, tuple[str, ...]] = {
+    "openai": (),
+    "vllm": ("return_prompt_text",),
+}
 OF_PROMPT = {
     "return_token_ids": "prompt_token_ids",
     "return_prompt_text": "prompt_text",
     "prompt_logprobs": "prompt_logprobs",
 }
 """Request fields, and the field about the prompt that vLLM adds to its reply for each."""
+
+
+def added_fields(kind: UpstreamKind, *, weighed: bool) -> tuple[str, ...]:
+    """The fields that the proxy adds to a client's request.
+
+    The prompt's text is always of use: it tells whether the answer begins with reasoning.
+    ``prompt_logprobs`` is not among them: no method uses the scores of question and passages, and
+    vLLM does not use its prompt cache for such requests. It is requested only when an answer is
+    scored a second time, without its passages
+    (:class:`~franq_guard.language_model.server.model.ServerModel`).
+
+    Args:
+        kind: which kind of server the upstream is.
+        weighed: whether log-probabilities can decide on the answer.
+    """
+    return (*(_OF_TOKENS[kind] if weighed else ()), *_OF_TEXT[kind])
+
+
+def writer_of(kind: UpstreamKind, model: object) -> str | None:
+    """The fingerprint of the upstream's model of this name, if it can be known."""
+    return f"server/{model}" if kind == "vllm" and isinstance(model, str) and model else None
 
 
 @dataclass
@@ -70,11 +91,10 @@ class Reported:
 
 def reported_by(kind: UpstreamKind, reply: Mapping[str, Any]) -> Reported:
     """What a reply, or a chunk of one, reports about its prompt and its model."""
-    prompt, model, id = reply.get("prompt_text"), reply.get("model"), reply.get("id")
-    named = kind == "vllm" and isinstance(model, str) and model
+    prompt, id = reply.get("prompt_text"), reply.get("id")
     return Reported(
         prompt=prompt if isinstance(prompt, str) else None,
-        writer=f"server/{model}" if named else None,
+        writer=writer_of(kind, reply.get("model")),
         id=id if isinstance(id, str) and id else None,
     )
 

@@ -21,6 +21,7 @@ from franq_guard.serve.proxy.wire import MalformedError, to_json
 from franq_guard.serve.reading import (
     bad_request,
     check_extension,
+    check_length,
     check_size,
     closed_of,
     deadline_of,
@@ -120,18 +121,19 @@ def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings
 
     Raises:
         ServeError: 422 where it is no JSON object, or a value of ours is wrong; 413 where it brings
-            more passages than are checked.
+            more passages, or a longer question, than are checked.
     """
     body = object_of(raw)
     if not isinstance(body.get("stream"), (bool, type(None))):
         raise bad_request("'stream' must be true or false")
     check_extension(body.get(EXTENSION))
     own = extension_in(body)
-    passages = passages_in(body)
+    passages, question = passages_in(body), question_of(body)
     check_size(settings, passages, None)
+    check_length(settings, "question", question)
     return ChatRequest(
         body={key: value for key, value in body.items() if key != EXTENSION},
-        question=question_of(body),
+        question=question,
         passages=passages,
         deadline=deadline_of(headers.get("x-franq-deadline"), own.get("deadline")),
         closed=closed_of(settings, "chat", headers.get("x-franq-on-error"), own.get("on_error")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -101,7 +102,8 @@ class Proxy:
 
     async def chat(self, request: Request) -> Response:
         """A chat completion of the upstream, its text checked against the request's passages."""
-        chat = chat_request(await request.body(), request.headers, self._settings)
+        raw = await request.body()  # of a chat with images it takes a while to read
+        chat = await asyncio.to_thread(chat_request, raw, request.headers, self._settings)
         if self._checker.waiting >= self._settings.queue:
             raise QueueFull
         async with AsyncExitStack() as cleanup:
@@ -112,7 +114,8 @@ class Proxy:
         self, chat: ChatRequest, request: Request, cleanup: AsyncExitStack
     ) -> Response:
         asked = time.perf_counter()
-        response = await self._upstream.chat(chat, request.headers)
+        weighed = await self._judge.weighs_likelihoods(chat)
+        response = await self._upstream.chat(chat, request.headers, weighed=weighed)
         cleanup.push_async_callback(response.aclose)
         if not response.is_success:
             return await _unchanged(response)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import httpx
 
 from franq_guard.serve.errors import QueueFull, ServeError
-from franq_guard.serve.proxy.reported import ADDED
+from franq_guard.serve.proxy.reported import added_fields
 from franq_guard.serve.proxy.request import ChatRequest
 from franq_guard.serve.settings import ServeSettings
 
@@ -24,11 +25,12 @@ _PASSED_BACK = (
 )
 """What clients read; OpenAI's follow the last three when they try again."""
 _LARGEST = 64 * 1024 * 1024
-_REFUSALS = (400, 403, 422)
-"""Statuses of servers that do not support ``logprobs``; OpenAI sends 403 for such models."""
 _REMEMBERED = 256
 _CONNECT = 5.0
 """Seconds to connect, so that a missing server is noticed soon."""
+
+_Shape = tuple[str, bool, bool]
+"""The model of a request, whether it is to be streamed, and whether it brings tools."""
 
 
 class UpstreamError(ServeError):
@@ -59,7 +61,7 @@ class Upstream:
         self._settings = settings
         self._base = base_url(settings.upstream or "")
         self._client: httpx.AsyncClient | None = None
-        self._refused: dict[str, None] = {}
+        self._refused: dict[_Shape, None] = {}
 
     async def close(self) -> None:
         """Close all connections."""
@@ -75,39 +77,50 @@ class Upstream:
         """
         return await self._send("GET", "models", headers)
 
-    async def chat(self, chat: ChatRequest, headers: Mapping[str, str]) -> httpx.Response:
-        """The reply to ``chat``, with log-probabilities if available; the caller closes it.
+    async def chat(
+        self, chat: ChatRequest, headers: Mapping[str, str], *, weighed: bool
+    ) -> httpx.Response:
+        """The reply to ``chat``, with what else the guard can use; the caller closes it.
 
-        If the server refuses them for a model, they are not requested again for that model.
+        If the server refuses a field that was added, of whatever status, it is asked again without
+        any. If that helps, nothing is added to requests of this shape any more: some servers have
+        no log-probabilities in streams with tools, but have them elsewhere.
+
+        Args:
+            chat: the request.
+            headers: those of the client.
+            weighed: whether log-probabilities can decide on the answer.
 
         Raises:
             ServeError: if the upstream cannot be reached.
         """
-        added = self._added(chat)
+        shape = _shape(chat)
+        added = [] if shape in self._refused else self._added(chat, weighed)
         response = await self._chat(chat, headers, added)
-        if added and response.status_code in _REFUSALS:
+        if added and response.is_error:
             refusal = await read(response)
             if not any(name.encode() in refusal.lower() for name in added):
                 return _as_read(response, refusal)
             response = await self._chat(chat, headers)
             if response.status_code == httpx.codes.OK:
-                self._remember(chat.model)
+                self._remember(shape)
         return response
 
-    def _added(self, chat: ChatRequest) -> list[str]:
-        """The fields to add to the client's request; none if the server refused them before."""
-        if not self._settings.ask_logprobs or chat.model in self._refused:
+    def _added(self, chat: ChatRequest, weighed: bool) -> list[str]:
+        """The fields to add to the client's request."""
+        if not self._settings.ask_logprobs:
             return []
-        wished = ADDED[self._settings.upstream_kind]
+        wished = added_fields(self._settings.upstream_kind, weighed=weighed)
         return [name for name in wished if not chat.body.get(name)]
 
     async def _chat(
         self, chat: ChatRequest, headers: Mapping[str, str], added: Sequence[str] = ()
     ) -> httpx.Response:
-        return await self._send("POST", "chat/completions", headers, chat.payload(added))
+        payload = await asyncio.to_thread(chat.payload, added)
+        return await self._send("POST", "chat/completions", headers, payload)
 
-    def _remember(self, model: str) -> None:
-        self._refused[model] = None
+    def _remember(self, shape: _Shape) -> None:
+        self._refused[shape] = None
         while len(self._refused) > _REMEMBERED:
             del self._refused[next(iter(self._refused))]
 
@@ -150,6 +163,10 @@ class Upstream:
 
     def _is_ours(self, authorization: str) -> bool:
         return any(word in self._settings.tokens for word in authorization.split())
+
+
+def _shape(chat: ChatRequest) -> _Shape:
+    return chat.model, chat.stream, bool(chat.body.get("tools") or chat.body.get("functions"))
 
 
 async def read(response: httpx.Response) -> bytes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from typing import Any
+
+from franq_guard.serve.reading import strict_json
 
 DONE = "[DONE]"
 """The data of the event that ends a stream."""
@@ -26,7 +27,7 @@ def read_json(raw: bytes | str) -> Any:
         MalformedError: for invalid UTF-8 or JSON, NaN or infinity, or too deep nesting.
     """
     try:
-        return json.loads(raw, parse_constant=_no_number, parse_float=_finite)
+        return strict_json(raw)
     except RecursionError:
         raise MalformedError("the JSON is nested too deeply") from None
     except ValueError:  # its message may contain text of the body
@@ -113,14 +114,3 @@ class Events:
                 raise MalformedError("an event is not valid UTF-8") from None
             if text.strip():
                 yield text
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _finite(digits: str) -> float:
-    """The number; ``1e999`` is valid JSON, but infinite as a float, and could not be sent on."""
-    if math.isinf(number := float(digits)):
-        raise ValueError(digits)
-    return number

@@ -44,12 +44,21 @@ class Beside:
         answer: what the model wrote as the answer; empty if it is not known yet (a stream).
         checked: the answer as it is returned.
         nodes: of the response; their metadata was not written by a model.
+        by_models: whether a model's output may be in it, so that what has a name of such output is
+            withheld. Data of a tool may have the same names: a raw price, a reasoning.
     """
 
     def __init__(
-        self, call: Call, nodes: Sequence[NodeWithScore], answer: str = "", checked: str = ""
+        self,
+        call: Call,
+        nodes: Sequence[NodeWithScore],
+        answer: str = "",
+        checked: str = "",
+        *,
+        by_models: bool = True,
     ) -> None:
         self._call, self._answer, self._checked = call, answer.strip(), checked
+        self._raw_keys = RAW_KEYS if by_models else frozenset[str]()
         self._documents = {node_key(node) for node in call.capture.nodes}
         self._about = {n.node.node_id: n.node.metadata for n in nodes}
         self._done: dict[tuple[str, str], str] = {}
@@ -105,7 +114,7 @@ class Beside:
         if key == REPORT_KEY or key in QUERY_KEYS or self._is_about_node(key, value):
             return value
         place = f"{where}[{key!r}]"
-        if key in RAW_KEYS and value is not None:
+        if key in self._raw_keys and value is not None:
             return self._withheld(place, None)
         return self.value(value, place)
 

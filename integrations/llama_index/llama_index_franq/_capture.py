@@ -169,6 +169,12 @@ class Capture:
         return [r for r in runs if r.prompt is not None or not any(_same(r, c) for c in completed)]
 
     @property
+    def models_ran(self) -> bool:
+        """Whether a model wrote in the call, or an engine answered."""
+        with self._lock:
+            return bool(self._runs or self._streams or self._released or self._answers)
+
+    @property
     def nodes(self) -> list[NodeWithScore]:
         """Every document retrieved, before any post-processing.
 

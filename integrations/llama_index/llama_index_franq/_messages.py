@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, TextBlock, ThinkingBlock
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+)
 
 RAW_KEYS = frozenset(
     (
@@ -28,6 +33,9 @@ QUERY_KEYS = frozenset(("sql_query", "graph_store_query", "json_path_response_st
 """Keys under which LlamaIndex puts the query that a model wrote for a database and that was run."""
 
 
+_CALLS = ("tool_calls", "function_call")
+
+
 def with_text(message: ChatMessage, text: str, **more: Any) -> ChatMessage:
     """``message`` with another text; images and citations are kept, reasoning is removed.
 
@@ -41,6 +49,18 @@ def with_text(message: ChatMessage, text: str, **more: Any) -> ChatMessage:
         role=message.role,
         blocks=[TextBlock(text=text), *others],
         additional_kwargs={**without_raw(message.additional_kwargs), **more},
+    )
+
+
+def calls_alone(message: ChatMessage) -> ChatMessage | None:
+    """``message`` with its tool calls and nothing else that a model said; None if it calls none."""
+    calls = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    kwargs = {name: message.additional_kwargs.get(name) for name in _CALLS}
+    told = {name: value for name, value in kwargs.items() if value}
+    if not calls and not told:
+        return None
+    return ChatMessage(
+        role=message.role, blocks=[TextBlock(text=""), *calls], additional_kwargs=told
     )
 
 

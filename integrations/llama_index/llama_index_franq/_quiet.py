@@ -132,7 +132,7 @@ async def settle_result(call: Call, result: ToolCallResult) -> None:
     A result that is returned directly is not checked here, but later as the answer.
     """
     if not result.tool_output.is_error and not result.return_direct:
-        settle = Beside(call, ()).value
+        settle = Beside(call, (), by_models=call.capture.models_ran).value
         result.tool_output = await asyncio.to_thread(settle, result.tool_output, result.tool_name)
 
 

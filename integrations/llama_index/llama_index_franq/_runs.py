@@ -14,11 +14,16 @@ from weakref import ref
 
 from llama_index.core.agent.workflow import ToolCall
 from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    PydanticResponse,
+    Response,
+    StreamingResponse,
+)
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.workflow import Workflow
 
-from franq_guard.basics.failures import log_failure
+from franq_guard.basics.failures import OwnMessage, log_failure
 from franq_guard.capture.evidence import EvidenceFrom
 from franq_guard.capture.job import Job
 from franq_guard.capture.watching import Watcher
@@ -30,6 +35,7 @@ from llama_index_franq._said import Said, result_in, said_by
 from llama_index_franq._streams import asteps, steps
 from llama_index_franq._tools import call_key
 from llama_index_franq._watched_tools import WatchedTools
+from llama_index_franq._written import written_in
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -40,6 +46,7 @@ _ANSWERING = (
     (BaseChatEngine, ("chat", "achat", "stream_chat", "astream_chat")),
     (Workflow, ("run",)),
 )
+_RESPONSES = (Response, PydanticResponse, StreamingResponse, AsyncStreamingResponse)
 _WRITES = ("write_response_to_history", "awrite_response_to_history")
 _ASKED = ("str_or_query_bundle", "query_bundle", "message", "user_msg", "query", "question")
 _MOST = 100_000  # open spans; older ones are of runs that never ended
@@ -172,10 +179,25 @@ class Runs:
             if said.text is None:
                 call.outer.inside.extend(call.inside)
             return
-        found = [(call, said)] if said.text is not None else call.inside
+        found = [(call, said)] if said.text is not None else self._inside(call, result)
         for one, its in found:
             if its.text is not None and not its.guarded:
                 self._offer(one, its)
+
+    def _inside(self, call: Answering, result: Any) -> list[tuple[Answering, Said]]:
+        """The answers in a result that is no text: of engines inside, and of a workflow's models.
+
+        If a workflow's result may have a text of a model, but none is found, that is a failure.
+        """
+        if not isinstance(call.instance, Workflow) or isinstance(result, _RESPONSES):
+            return call.inside
+        answers = {its.text.strip() for _, its in call.inside if its.text is not None}
+        known = answers | {text.strip() for text in call.capture.released}
+        written = written_in(result, call.capture.runs, known)
+        if written.unread and not answers:
+            self._watcher.offer(_unread)
+        own = [(call, Said(text, response=result)) for text in written.texts]
+        return [*call.inside, *own]
 
     # Streams ----------------------------------------------------------------------------------
 
@@ -288,6 +310,14 @@ class Runs:
             for id_ in call.spans:
                 self._open.pop(id_, None)
             call.spans.clear()
+
+
+class UnreadError(ValueError, OwnMessage):
+    """The answer of a run that was not found in what it returned."""
+
+
+def _unread() -> Job:
+    raise UnreadError("no text of a model was found in what a workflow returned")
 
 
 def question_in(arguments: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
-from llama_index.core.base.llms.types import ChatResponse
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.workflow import StopEvent
@@ -15,6 +15,7 @@ from llama_index.core.workflow import StopEvent
 from franq_guard import Claim
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._structured import Fields
+from llama_index_franq._written import text_of
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,15 @@ def result_in(result: Any) -> Any:
 def said_by(result: Any, pieces: list[Any] | None = None) -> Said:
     """The answer in ``result``; ``pieces`` are the chunks of a stream."""
     result = result_in(result)
-    if isinstance(result, str):
-        return Said(result, response=result)
     if isinstance(result, AgentOutput):
         return _of_agent(result)
+    if (text := text_of(result)) is not None:
+        return Said(text, guarded=_is_guarded(result), response=result)
     nodes = list(getattr(result, "source_nodes", None) or ())
-    guarded = REPORT_KEY in (getattr(result, "metadata", None) or {})
     found = _answer_in(result, pieces)
-    if isinstance(found, str):
-        return Said(found, nodes, None, guarded, result)
+    guarded = REPORT_KEY in (getattr(result, "metadata", None) or {}) or _is_guarded(found)
+    if (text := text_of(found)) is not None:
+        return Said(text, nodes, None, guarded, result)
     if isinstance(found, BaseModel) or (isinstance(found, list) and found):
         fields = Fields(found)
         return Said(fields.text, nodes, fields.claims, guarded, result)
@@ -66,5 +67,11 @@ def _answer_in(result: Any, pieces: list[Any] | None) -> Any:
 
 def _of_agent(output: AgentOutput) -> Said:
     calls = [call for call in output.tool_calls if isinstance(call, ToolCallResult)]
-    guarded = REPORT_KEY in output.response.additional_kwargs
+    guarded = _is_guarded(output.response)
     return Said(output.response.content or "", (), None, guarded, output, calls)
+
+
+def _is_guarded(said: Any) -> bool:
+    """Whether a message, or the message of a response, has a guard's report."""
+    message = said.message if isinstance(said, ChatResponse) else said
+    return isinstance(message, ChatMessage) and REPORT_KEY in message.additional_kwargs

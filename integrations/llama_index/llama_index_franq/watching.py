@@ -35,7 +35,9 @@ class FranqHandler(Watching):
     answer in a thread of its own and reports it. Answers are never changed or held back, and its
     exceptions do not reach the application; if too many answers wait, further ones are dropped and
     counted. For nested engines the outermost answer is reported; if that is not text (a workflow
-    that returns a dict), each answer inside is reported. A stream is reported once it is read to
+    that returns a dict or an event of its own), each answer of an engine inside is reported, and
+    each text in it that a model of the workflow wrote. If none is found although a model ran, that
+    counts as failed. A stream is reported once it is read to
     its end; failed or cancelled runs and streams that are not read to the end are not reported.
     Answers of guarded engines are checked already and skipped.
 

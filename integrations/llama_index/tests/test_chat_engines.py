@@ -7,6 +7,7 @@ import gc
 import warnings
 
 import pytest
+from llama_index.core.base.llms.types import TextBlock, ToolCallBlock
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
@@ -14,6 +15,7 @@ from llama_index.core.chat_engine import (
     ContextChatEngine,
     SimpleChatEngine,
 )
+from llama_index.core.chat_engine.types import AgentChatResponse, BaseChatEngine
 from llama_index.core.llms import ChatMessage
 
 from franq_guard import Guard
@@ -27,8 +29,10 @@ from .fakes import (
     ScriptedLLM,
     marked,
     memory_of,
+    node,
     question,
     rag,
+    said,
 )
 
 WAYS = ("chat", "achat", "stream_chat", "astream_chat")
@@ -161,6 +165,71 @@ def test_the_raw_stream_is_in_no_source(way):
     response, _ = turn(engine, way, question(4))
     (source,) = response.sources
     assert (type(source.raw_output), source.raw_output.response) == (Response, None)
+
+
+SEARCH = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+CALLS = [
+    ChatMessage(
+        role="assistant",
+        content="I think it is tall.",
+        additional_kwargs={"tool_calls": [SEARCH], "reasoning_content": "Tall, surely."},
+    ),
+    ChatMessage(
+        role="assistant",
+        blocks=[
+            TextBlock(text="I think it is tall."),
+            ToolCallBlock(tool_call_id="c1", tool_name="search", tool_kwargs={}),
+        ],
+    ),
+]
+
+
+class Calling(BaseChatEngine):
+    """A chat engine of one's own: it calls a tool, with some words of the model beside the call."""
+
+    def __init__(self, call):
+        self._memory = memory_of()
+        self._found = node(7, "tall")
+        self._answer = AgentChatResponse(said("run 7"), source_nodes=[self._found])
+        self._turn = [
+            ChatMessage(role="assistant", content="A draft."),
+            call,
+            ChatMessage(role="tool", content=self._found.node.text),
+            ChatMessage(role="assistant", content=self._answer.response),
+        ]
+
+    def chat(self, message, chat_history=None):
+        self._memory.put(ChatMessage(role="user", content=message))
+        self._memory.put_messages(self._turn)
+        return self._answer
+
+    async def achat(self, message, chat_history=None):
+        await self._memory.aput(ChatMessage(role="user", content=message))
+        await self._memory.aput_messages(self._turn)
+        return self._answer
+
+    stream_chat = astream_chat = reset = None
+
+    @property
+    def chat_history(self):
+        return self._memory.get_all()
+
+
+Calling.__abstractmethods__ = frozenset()
+
+
+@pytest.mark.parametrize("way", ["chat", "achat"])
+@pytest.mark.parametrize("call", CALLS)
+def test_tool_calls_of_an_engine_of_ones_own_stay_before_their_results(call, way):
+    engine = guard_chat_engine(Calling(call), ScriptedGuard())
+    _, text = turn(engine, way, question(7))
+    roles, texts = zip(*remembered(engine), strict=True)
+    assert roles == ("user", "assistant", "tool", "assistant")
+    assert texts == (question(7), "", node(7, "tall").node.text, text)
+    called = engine.chat_history[1]
+    assert called.additional_kwargs.get("tool_calls") == call.additional_kwargs.get("tool_calls")
+    assert "reasoning_content" not in called.additional_kwargs
+    assert called.blocks[1:] == call.blocks[1:]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -62,6 +62,26 @@ def test_what_a_model_in_a_tool_wrote_is_no_evidence(kind, name):
     assert (told.passages, answer.passages) == ((), ())
 
 
+PRICES = {"item": "Pump", "raw": 31.5, "reasoning": "A duty of 8 euros comes on top."}
+
+
+@pytest.mark.parametrize("by_a_model", [False, True])
+def test_data_of_a_tool_is_withheld_by_its_names_only_if_a_model_ran_in_it(by_a_model):
+    def prices(input: str) -> dict:
+        """Looks prices up."""
+        return {**PRICES, "said": writes(input)} if by_a_model else PRICES
+
+    script = [("prices", {"input": "run 4"}), "It costs 31.5 euros."]
+    agent = function_agent(ScriptedCaller(script=script), [FunctionTool.from_defaults(prices)])
+    result, _, _ = asyncio.run(run_of(guard_agent(agent, ScriptedGuard()), question(4)))
+    returned = result.tool_calls[0].tool_output.raw_output
+    if by_a_model:
+        assert returned["said"] == f"{said('run 4')} [checked: ]"
+        assert (returned["raw"], returned["reasoning"]) == (None, None)
+    else:
+        assert returned == PRICES
+
+
 @pytest.mark.parametrize("name", TOOLS)
 @pytest.mark.parametrize("kind", ["function", "react"])
 def test_a_watched_agent_has_no_evidence_in_it_either(kind, name):

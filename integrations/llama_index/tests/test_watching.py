@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from llama_index.core import Settings
-from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.llms.types import ChatMessage, CompletionResponse
 from llama_index.core.base.response.schema import Response
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine import CondenseQuestionChatEngine, ContextChatEngine
@@ -20,9 +20,10 @@ from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from pydantic import Field
 
 from franq_guard import Policy
-from llama_index_franq import FranqHandler, guard_chat_engine, guard_query_engine
+from llama_index_franq import FranqHandler, guard_agent, guard_chat_engine, guard_query_engine
 
 from .agent_fakes import function_agent, look_up, run_of
 from .fakes import (
@@ -191,6 +192,101 @@ def test_a_workflow_and_several_answers_in_a_run(watch, guard):
     assert_own(whole, 7)
     assert_own(one, 1)
     assert_own(two, 2)
+
+
+class Told(StopEvent):
+    """The result of a workflow, as an event of its own."""
+
+    answer: str
+    sources: list = Field(default_factory=list)
+
+
+class Parsed:
+    """An object that nobody can look into."""
+
+    def __init__(self, text):
+        self._text = text
+
+
+RESULTS = {
+    "response": lambda written, nodes: StopEvent(result=written),
+    "message": lambda written, nodes: StopEvent(result=written.message),
+    "completion": lambda written, nodes: StopEvent(result=CompletionResponse(text=str_of(written))),
+    "dict": lambda written, nodes: StopEvent(result={"answer": str_of(written), "nodes": nodes}),
+    "tuple": lambda written, nodes: StopEvent(result=(written.message, nodes)),
+    "part": lambda written, nodes: StopEvent(result={"first": str_of(written).split(". ")[0]}),
+    "event": lambda written, nodes: Told(answer=str_of(written), sources=nodes),
+    "loose event": lambda written, nodes: Told(answer="", said=str_of(written)),
+}
+UNREAD = {
+    "object": lambda written, nodes: StopEvent(result=Parsed(written)),
+    "changed": lambda written, nodes: StopEvent(result=[str_of(written).upper()]),
+    "stream": lambda written, nodes: StopEvent(result=iter([written])),
+}
+NO_ANSWER = {
+    "nodes": lambda written, nodes: StopEvent(result=nodes),
+    "state": lambda written, nodes: StopEvent(result={"state": "done", "asked": question(7)}),
+    "nothing": lambda written, nodes: StopEvent(),
+}
+
+
+def str_of(written):
+    return written.message.content
+
+
+class Returning(Workflow):
+    """Asks a model by itself, and returns what it wrote in a form of its own."""
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        nodes = await RunRetriever().aretrieve(ev.query)
+        context = "\n".join(node.node.get_content() for node in nodes)
+        asked = ChatMessage(content=f"{context}\n{ev.query}")
+        return ev.form(await ScriptedChat().achat([asked]), nodes)
+
+
+@pytest.mark.parametrize("form", RESULTS)
+def test_what_a_workflows_own_model_wrote_is_found_in_what_it_returns(watch, guard, form):
+    asyncio.run(_run(Returning(), query=question(7), form=RESULTS[form]))
+    (trace,) = reported(watch, guard)
+    text = said("run 7")
+    assert trace.generation.text == (text.split(". ")[0] if form == "part" else text)
+    assert trace.question == question(7)
+    assert [p.id for p in trace.passages] == ["7-tall", "7-old"]
+
+
+@pytest.mark.parametrize("form", UNREAD)
+def test_a_workflows_answer_that_cannot_be_read_counts_as_failed(watch, guard, form, caplog):
+    asyncio.run(_run(Returning(), query=question(7), form=UNREAD[form]))
+    assert watch.flush(30)
+    assert (guard.traces, watch.failed, watch.checked) == ([], 1, 0)
+    assert "no text of a model was found" in caplog.text
+    assert said("run 7") not in caplog.text
+
+
+@pytest.mark.parametrize("form", NO_ANSWER)
+def test_a_workflow_that_returns_no_text_of_a_model_reports_nothing(watch, guard, form):
+    asyncio.run(_run(Returning(), query=question(7), form=NO_ANSWER[form]))
+    assert reported(watch, guard) == []
+
+
+class OfAgent(Workflow):
+    """Returns the message of an agent."""
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        result = await ev.agent.run(user_msg=ev.query)
+        return StopEvent(result=result.response)
+
+
+def test_the_message_of_a_guarded_agent_is_not_checked_again(watch, guard):
+    agent = guard_agent(function_agent(), ScriptedGuard())
+    found = asyncio.run(_run(OfAgent(), query=question(7), agent=agent))
+    assert found.content.endswith("[checked: towers]")
+    assert reported(watch, guard) == []
+    assert asyncio.run(_run(OfAgent(), query=question(8), agent=function_agent())).content
+    (trace,) = reported(watch, guard)
+    assert trace.generation.text == said("run 8")
 
 
 class Streaming(Workflow):

@@ -184,6 +184,19 @@ def test_checked_claims_leave_while_the_upstream_is_silent(proxied, kit):
     assert kit.events_of(seen)[-1] == "[DONE]"
 
 
+@pytest.mark.parametrize("none", [None, []])
+def test_tool_calls_that_are_none_make_no_chunks(proxied, kit, none):
+    """Some servers send such a field with each piece of text."""
+    proxy = proxied()
+    said = [{"content": piece, "tool_calls": none} for piece in ("Ann Baker built ", "the mill.")]
+    end = kit.chunk({"function_call": none}, 0, "stop")
+    proxy.upstream.reply = streaming(kit, [*map(kit.chunk, said), end, kit.DONE])
+    events = kit.events_of(proxy.ask(stream=True).content)[:-1]
+    deltas = [event["choices"][0]["delta"] for event in events]
+    first, last = {"role": "assistant", "content": ""}, {}
+    assert deltas == [first, {"content": "Ann Baker built the mill."}, last]
+
+
 def test_tool_calls_pass_at_once(proxied, kit):
     calls = [{"index": 0, "id": "1", "function": {"name": "f", "arguments": "{}"}}]
     proxy = proxied()

@@ -6,9 +6,12 @@ import socket
 
 import pytest
 
+from franq_guard import Guard
+from franq_guard.calibration import Calibrator
 from franq_guard.serve.app import create_app
 from franq_guard.serve.proxy.upstream import Upstream
 from franq_guard.serve.settings import ServeSettings
+from franq_guard.testing import FakeFaithfulness
 
 JSON = {"content-type": "application/json"}
 
@@ -70,6 +73,39 @@ def test_a_refusal_of_log_probabilities_is_remembered(proxied, kit, stream):
     refused = proxy.ask(logprobs=True)  # the client's own wish: its own error
     assert refused.status_code == 400
     assert "Unknown parameter" in refused.text
+
+
+def refusing(kit, status, names):
+    """An upstream that refuses log-probabilities in requests that have all these fields."""
+
+    def reply(body):
+        if body.get("logprobs") and all(map(body.get, names)):
+            return status, JSON, [b'{"error": {"message": "LogProbs is not supported"}}']
+        if body.get("stream"):
+            return 200, kit.STREAM, [*kit.chunks(kit.GOOD), kit.DONE]
+        return kit.completion(kit.GOOD)
+
+    return reply
+
+
+@pytest.mark.parametrize("status", [404, 500, 501])
+def test_a_refusal_of_log_probabilities_may_have_any_status(proxied, kit, status):
+    proxy = proxied()
+    proxy.upstream.reply = refusing(kit, status, ())
+    assert [proxy.ask().status_code for _ in range(2)] == [200, 200]
+    assert ["logprobs" in body for body in proxy.upstream.bodies] == [True, False, False]
+
+
+def test_a_refusal_counts_for_requests_of_its_kind(proxied, kit):
+    """llama.cpp's server has no log-probabilities in streams with tools."""
+    proxy = proxied()
+    proxy.upstream.reply = refusing(kit, 400, ("stream", "tools"))
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    kinds = ({}, {"tools": tools}, {"stream": True}, {"tools": tools, "stream": True})
+    for _ in range(2):
+        assert {proxy.ask(**kind).status_code for kind in kinds} == {200}
+    asked = ["logprobs" in body for body in proxy.upstream.bodies]
+    assert asked == [True, True, True, True, False, True, True, True, False]
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -209,6 +245,20 @@ def test_no_log_probabilities_are_asked_for_where_the_settings_say_so(proxied, k
     assert "logprobs" not in proxy.upstream.bodies[0]
 
 
+def test_no_log_probabilities_are_asked_for_where_the_passages_alone_decide(proxied, kit):
+    by_name = Guard(faithfulness=FakeFaithfulness(), uq_faith="max-token-entropy")
+    alone = Guard(faithfulness=FakeFaithfulness(), franq=Calibrator.evidence())
+    for guard, asked in (
+        (Guard(faithfulness=FakeFaithfulness()), False),
+        (alone, False),
+        (by_name, True),
+    ):
+        proxy = proxied(guard)
+        proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+        assert proxy.ask().status_code == 200
+        assert ("logprobs" in proxy.upstream.bodies[0]) is asked
+
+
 def test_connections_close_with_the_application(kit, monkeypatch):
     closed = []
 
@@ -246,6 +296,17 @@ def test_models_are_passed_through(proxied):
     assert proxy.upstream.requests[0][0] == "/v1/models"
 
 
+def test_a_chat_may_bring_a_photo(proxied, kit):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    photo = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 2_000_000}}
+    text = {"type": "text", "text": kit.MESSAGES[0]["content"]}
+    reply = proxy.ask(messages=[{"role": "user", "content": [text, photo]}])
+    assert reply.status_code == 200
+    assert reply.json()["choices"][0]["message"]["content"] == kit.GOOD
+    assert proxy.upstream.bodies[0]["messages"][0]["content"][1] == photo
+
+
 def test_requests_that_are_refused_and_never_forwarded(proxied, kit):
     proxy = proxied()
     proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
@@ -263,6 +324,7 @@ def test_requests_that_are_refused_and_never_forwarded(proxied, kit):
         (b'{"franq": {"question": 3}}', 422),
         (b'{"franq": []}', 422),
         (json.dumps({"documents": ["a"] * 101}).encode(), 413),
+        (json.dumps({"messages": [{"role": "user", "content": "a" * 500_001}]}).encode(), 413),
     ):
         reply = proxy.http.post("/v1/chat/completions", content=raw)
         assert reply.status_code == status

@@ -6,12 +6,14 @@ November 2026): ``token_ids`` beside the ``logprobs`` of a choice, ``prompt_toke
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from franq_guard import Guard, Policy
 from franq_guard.calibration import Calibrator
 from franq_guard.serve.proxy import judge as judge_module
+from franq_guard.signals.choice import Choice
 from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -167,6 +169,24 @@ def test_what_is_asked_for_and_kept_from_who_did_not_ask(served, kit, stream):
     for name in ("token_ids", "prompt_token_ids", "prompt_text", "prompt_logprobs"):
         assert name not in choice
         assert name not in head
+
+
+def test_without_a_calibrator_that_weighs_tokens_only_the_prompt_is_asked_for(served, kit):
+    """It tells where an answer begins with thoughts."""
+    proxy = served(None, tokens_of(kit.GOOD))
+    assert proxy.ask().status_code == 200
+    assert ASKED.keys() & proxy.upstream.bodies[0].keys() == {"return_prompt_text"}
+
+
+@pytest.mark.parametrize("writer", ["server/m", "server/other"])
+def test_a_calibrator_beside_the_faithfulness_model_may_weigh_tokens(
+    served, kit, monkeypatch, writer
+):
+    fitted = replace(Calibrator.uncalibrated(), fingerprint={"writer": writer})
+    monkeypatch.setattr(Choice, "known", (fitted,))
+    proxy = served(None, tokens_of(kit.GOOD))
+    assert proxy.ask().status_code == 200
+    assert ("logprobs" in proxy.upstream.bodies[0]) is (writer == "server/m")
 
 
 @pytest.mark.parametrize("mode", ["claims", "buffer", None])
