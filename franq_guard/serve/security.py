@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import hmac
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -35,6 +36,9 @@ _SCHEMES: dict[str, Any] = {
     "token": {"type": "apiKey", "in": "header", "name": "x-franq-token"},
 }
 """The headers of :func:`_bearer`, as OpenAPI describes them."""
+
+_OF_PAGES = (b"http:", b"https:")
+_LOOPBACK = re.compile(rb"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?")
 
 _log = logging.getLogger(__name__)
 
@@ -103,7 +107,8 @@ class Door:
             raise ServeError(
                 403,
                 "foreign_page",
-                "a page of another site asks, which a service without tokens does not answer",
+                "a page of another site asks, which a service without tokens does not answer; give "
+                "it some with --token-file",
             )
         for name, value in scope["headers"]:
             # isdigit first: int() would also accept underscores and signs
@@ -223,12 +228,19 @@ def _is_of_a_foreign_page(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Whether a browser sends the request for a page of another site.
 
     Any page that somebody on this machine opens could else use the service, and the upstream's
-    key, without being able to read the replies. Applications that run in a browser of their own
-    (``file:``, ``app:``) may.
+    key. Also one that hides its origin ("null", as in a frame of its own), and one whose name leads
+    to this machine (DNS rebinding), so that browser and page take both for one site. Applications
+    that run in a browser of their own (``file:``, ``app:``) may.
     """
     given = dict(headers)
-    of_a_page = given.get(b"origin", b"").startswith((b"http:", b"https:"))
-    return of_a_page and given.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
+    origin, site = given.get(b"origin", b""), given.get(b"sec-fetch-site")
+    if site in (b"cross-site", b"same-site"):
+        return origin == b"null" or origin.startswith(_OF_PAGES)
+    if not origin.startswith(_OF_PAGES):
+        return False
+    authority = origin.partition(b"//")[2]
+    of_this_service = site == b"same-origin" or authority == given.get(b"host")  # older browsers
+    return not (of_this_service and _LOOPBACK.fullmatch(authority))
 
 
 def _digest(token: bytes) -> bytes:

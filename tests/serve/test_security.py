@@ -160,12 +160,21 @@ def test_a_compressed_body_is_415(run):
         ("https://evil.example", "cross-site", (), 403),
         ("http://localhost:3000", "same-site", (), 403),
         ("http://127.0.0.1:8790", "same-origin", (), 200),
+        ("http://[::1]:8790", "same-origin", (), 200),
         ("file://", "cross-site", (), 200),
+        ("null", "cross-site", (), 403),  # a frame of its own, or a page that hides its address
+        ("http://evil.example:8790", "same-origin", (), 403),  # its name leads to this machine
+        ("http://127.0.0.1.evil.example", "same-origin", (), 403),
+        # Older browsers do not say of which site a page is.
+        ("https://evil.example", None, (), 403),
+        ("http://localhost:3000", None, (), 403),
+        (None, None, (), 200),  # no browser
         ("https://app.example", "cross-site", TOKENS, 200),
     ],
 )
 def test_a_page_of_another_site_needs_a_token(run, origin, site, tokens, status):
-    headers = {"Origin": origin, "Sec-Fetch-Site": site, "Content-Type": "text/plain"}
+    told = {"Origin": origin, "Sec-Fetch-Site": site, "Content-Type": "text/plain"}
+    headers = {name: value for name, value in told.items() if value is not None}
 
     async def main():
         async with serving(tokens=tokens) as (client, _):
