@@ -81,10 +81,24 @@ def test_a_sentence_goes_on_where_its_lines_were_broken_to_fit_a_page(model, end
     assert text[found.start : found.end].endswith("1871.")
 
 
+def test_lines_of_a_manual_page_go_on_below_each_other():
+    page = (
+        "OPTIONS\n"
+        "    -q, --quiet       print nothing but errors\n"
+        "    --keep NUMBER     leave so many of the oldest copies in their place\n"
+        "                      (default: 5); see also copies(1).\n"
+        "    Copies themselves are never removed by this command, whatever its options are\n"
+        "    called.\n"
+    )
+    joined = page.replace("place\n                      (", "place (")
+    assert plain(page).text == joined.replace("are\n    called", "are called")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "apples and pears\nplums\ncherries",  # short lines: items
+        "steps of the whole procedure, all of them in order\n  take the boat",  # an item set in
         "What you should know about the delivery of parcels\nWe deliver on weekdays.",  # a heading
         "name: the northern lighthouse of Gull Point island\nheight: 31 metres",  # entries
         "| the northern lighthouse of Gull Point island | 31\nmetres | 12 |",  # a table

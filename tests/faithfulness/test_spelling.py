@@ -57,6 +57,13 @@ def test_nothing_else_changes(claim: str) -> None:
 @pytest.mark.parametrize(
     ("passage", "claim", "written"),
     [
+        # 180 / 1000 V; 0.05 * 1000 nA; 0.0022 * 1000 µF; 47 * 1000 ohms; 2 * 1024 MiB; 2 * 7 days
+        ("Drop: 180 mV.", "It drops 0.18 V.", "180 mV"),
+        ("Standby: 0.05 µA.", "It draws 50 nA.", "0.05 µA"),
+        ("Use 2.2 nF.", "Use 0.0022 \u03bcF.", "2.2 nF"),
+        ("Add 47 kΩ.", "Add 47,000 ohms.", "47 kΩ"),
+        ("Give it 2 GiB.", "Give it 2048 MiB.", "2 GiB"),
+        ("Reply within 14 days.", "Reply within a fortnight.", "14 days"),
         # 3 * 12 months; 8 * 7 days; 1.5 * 60 minutes
         ("Leases run thirty-six (36) months.", "They run three years.", "thirty-six (36) months"),
         ("A pup feeds for eight weeks.", "A pup feeds for 56 days.", "eight weeks"),

@@ -72,6 +72,16 @@ def test_a_row_stands_for_its_line_and_other_text_for_itself():
         ('{"a":"x","b":1,"c":2}\n{"a":"y","b":3,"c":4}\n{"a":"z","b":5,"c":6}',
          ["a x: b 1, c 2.", "a y: b 3, c 4.", "a z: b 5, c 6."]),
         (r"| a \| b | c |" + "\n|-|-|\n| 1 | 2 |", ["a | b 1: c 2."]),
+        # Units of a column of their own, and of a header.
+        ("| Rating | Min | Max | Unit |\n|-|-|-|-|\n| Drop | | 29 | mV |\n| Span | 2 to 6 | | V |",
+         ["Rating Drop: Max 29 mV.", "Rating Span: Min 2 to 6 V."]),
+        ("| Kit | Weight (kg) | Run [in min] | Bag (new) |\n|-|-|-|-|\n| A | 1.5 | 90 | 2 |",
+         ["Kit A: Weight 1.5 kg, Run 90 min, Bag (new) 2."]),
+        # They stay where a cell has no bare number.
+        ("| Rating | Value | Unit |\n|-|-|-|\n| Drop | low | mV |\n| Rise | 3 | ms |",
+         ["Rating Drop: Value low, Unit mV.", "Rating Rise: Value 3, Unit ms."]),
+        ("| Kit | Weight (kg) |\n|-|-|\n| A | 1.5 |\n| B | about 2 |",
+         ["Kit A: Weight (kg) 1.5.", "Kit B: Weight (kg) about 2."]),
     ],
 )  # fmt: skip
 def test_kinds_of_tables(text, sentences):

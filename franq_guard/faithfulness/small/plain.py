@@ -30,10 +30,12 @@ _ODD: Final = re.compile(
     r"(?:#\d{1,6}|#[xX][\da-fA-F]{1,5}|[A-Za-z][A-Za-z\d]{1,30});|(?<=[\s\d])&[lg]t;(?=[\s\d=]))"
     "|(?P<ligature>[\ufb00-\ufb06])"
     "|(?P<accent>\\w[\u0300-\u036f]{1,9})"
-    r"|(?P<break>(?<=[\w,;)\]%\"'’]) ?\r?\n(?=[^\W_]))"
+    r"|(?P<break>(?<=[\w,;)\]%\"'’]) ?\r?\n *+(?=[^\W_]|\([a-z]))"
 )
 _FULL: Final = 40
 """A shorter line was not broken to fit a page: it is an item, a heading or an entry."""
+_HANGING: Final = 8
+"""A line that is set in by so many blanks more goes on: "--force    overwrite" has one below it."""
 _OPEN: Final = (
     "a an and are as at by for from in is its of on or that the their to was were which with"
 )
@@ -84,10 +86,12 @@ def _broken(text: str, start: int, end: int) -> bool:
     line = text[text.rfind("\n", 0, start) + 1 : start]
     next_break = text.find("\n", end)
     following = text[end : next_break if next_break >= 0 else len(text)]
-    goes_on = text[end].islower() or bool(_GOES_ON.search(line))
+    deeper = end - text.index("\n", start) - 1 - (len(line) - len(line.lstrip(" ")))
+    goes_on = text[end].islower() or text[end] == "(" or bool(_GOES_ON.search(line))
     return (
         len(line) >= _FULL
         and goes_on
-        and not _CELLS.search(line + following)
+        and (deeper <= 0 or deeper >= _HANGING)
+        and not _CELLS.search(line.strip() + following)
         and not _ENTRY.match(following)
     )

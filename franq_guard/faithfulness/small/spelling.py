@@ -15,7 +15,7 @@ from franq_guard.faithfulness.small.amounts.values import Found, Value, read
 from franq_guard.faithfulness.small.plain import plain
 from franq_guard.records import Span
 
-SPELLING: Final = "spelling17"
+SPELLING: Final = "spelling18"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 

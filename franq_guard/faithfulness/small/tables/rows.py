@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from franq_guard.faithfulness.small.tables.measured import with_units
 from franq_guard.faithfulness.small.tables.objects import Record
 from franq_guard.faithfulness.small.tables.records import onward, records
 from franq_guard.records import Span
@@ -145,9 +146,11 @@ def _rows(lines: Sequence[_Line]) -> tuple[Row, ...]:
     below = body[1:] if heads else body
     if not below:
         return ()
-    heads = heads or ("",) * len(below[0].cells)
-    label = _label([line.cells for line in below])
-    return tuple(Row(line.span, line.cells, heads, label) for line in below)
+    heads, told = with_units(heads or ("",) * len(below[0].cells), [line.cells for line in below])
+    label = _label(told)
+    return tuple(
+        Row(line.span, cells, heads, label) for line, cells in zip(below, told, strict=True)
+    )
 
 
 def _of_records(found: Sequence[Record]) -> tuple[Row, ...]:
