@@ -230,9 +230,9 @@ class Guard:
         return self._with(replace(self.choice, language_model=Lazy(language_model)))
 
     def uncalibrated(self) -> Guard:
-        """This guard measuring log-probabilities of every answer, not calibrated: to fit on."""
+        """This guard measuring log-probabilities, and given claims alone, uncalibrated: to fit."""
         flat = Calibrator.uncalibrated(form="short" if self.form == "short" else "long")
-        return self._with(replace(self.choice, franq=flat))
+        return self._with(replace(self.choice, franq=flat, exact=True))
 
     def _with(self, choice: Choice) -> Self:
         """A guard of the same class and settings with another choice of calibrator and models."""
@@ -367,8 +367,8 @@ class Guard:
             found = step() if self.deadline is None else self._steps.run(step, self.deadline)
         except DeadlineExceeded as error:
             said = f"{error} (stage {clock.at!r})"
-            rules = RuleSplitter()  # another one may hang
-            split = step.claims or [claims_of(trace, rules, self.form)[1] for trace in batch]
+            again, exact = RuleSplitter(), self.choice.exact  # another splitter may hang
+            split = step.claims or [claims_of(t, again, self.form, exact=exact)[1] for t in batch]
             pairs = zip(batch, split, strict=True)
             return [self.unverified(t, "timeout", detail=said, claims=of) for t, of in pairs]
         except Exception as error:
@@ -384,7 +384,7 @@ class Guard:
 
     def _split(self, trace: Trace) -> tuple[Choice, list[Claim]]:
         """The claims of an answer, and the choice for its form, which ``auto`` tells by them."""
-        form, claims = claims_of(trace, self.claims, self.form)
+        form, claims = claims_of(trace, self.claims, self.form, exact=self.choice.exact)
         if self.form != "auto":
             return self.choice, claims
         with self._lock:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from itertools import accumulate
+from numbers import Real
 from typing import Literal
 
 from franq_guard.basics.text import CITATION_MARK
@@ -73,6 +74,9 @@ class Policy:
             )
         if iscoroutinefunction(self.action):
             raise ValueError("action must be a plain function, not a coroutine function")
+        for name, number in (("threshold", self.threshold), ("false_below", self.false_below)):
+            if isinstance(number, bool) or not isinstance(number, Real | None):
+                raise ValueError(f"{name} must be a number from 0 to 1, not {number!r}")
         below = 0.0 if self.false_below is None else self.false_below
         if not 0 <= below <= (1.0 if self.threshold is None else self.threshold) <= 1:
             raise ValueError(

@@ -30,7 +30,7 @@ WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
 Status = Literal["ok", "partial", "unverified", "policy_error"]
 Reason = Literal[
     "no_evidence", "no_prompt", "no_logprobs", "no_contrast", "language", "prior", "conflict",
-    "error", "timeout",
+    "error", "timeout", "not_in_answer",
 ]  # fmt: skip
 """Why there is no P(true), or a remark on it; docs/verdicts.md says what each means."""
 
@@ -140,7 +140,7 @@ class Trace:
     """All that one RAG answer needs to be checked: the ``generation`` holds the answer.
 
     ``samples`` are other answers to the same prompt, for the short form. ``claims`` are checked
-    instead of splitting the answer; ``labels``, one for each of them, are for calibration alone.
+    as they are, and the rest of the answer is split; ``labels``, one each, are for calibration.
     ``contrast_prompt`` is the prompt without the passages, if the code that built the prompt knows
     it; None: the passages are found in the prompt and removed. ``prompt_seen`` is False if the
     prompt of the answer is not known (the answer came from a cache). ``metadata`` is the user's own

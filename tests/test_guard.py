@@ -217,10 +217,27 @@ def test_misuse_raises(arguments, error):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"form": "medium"}, {"deadline": 0}, {"form": "short", "n_samples": 1}]
+    "wrong",
+    [
+        {"form": "medium"},
+        {"deadline": 0},
+        {"form": "short", "n_samples": 1},
+        {"n_samples": 0},
+        {"n_samples": "3"},
+        {"n_samples": True},
+    ],
 )
 def test_wrong_settings_raise_at_construction(wrong):
     with pytest.raises(ValueError, match=r"form|deadline|samples"):
+        guard_of(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"strict": "x"}, {"evidence": 0}, {"deadline": "3"}, {"temperature": "1"}]
+)
+def test_settings_of_another_kind_are_named(wrong):
+    (name, value), *_ = wrong.items()
+    with pytest.raises(TypeError, match=f"{name} must be .*, not {value!r}"):
         guard_of(**wrong)
 
 
@@ -245,8 +262,9 @@ def test_given_claims_are_checked_as_given():
 
     row = {"question": "q", "passages": ["p"], "answer": "A is B. C is D."}
     trace = trace_from_dict(row | {"claims": [{"text": "C is D.", "spans": [[8, 15]]}]})
-    (verdict,) = guard_of().check_trace(trace).verdicts
-    assert verdict.claim.spans == ((8, 15),)
+    given, rest = guard_of().check_trace(trace).verdicts
+    assert given.claim.spans == ((8, 15),)
+    assert rest.claim.text == row["answer"]  # one sentence: "B." may be an abbreviation
 
 
 def test_a_given_calibrator_enters_the_formula():

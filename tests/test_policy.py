@@ -206,6 +206,9 @@ def test_callable_action_gets_answer_and_verdicts(verdicts):
         {"weak": ("supported",)},
         {"weak": "false"},
         {"replacement": None},
+        {"threshold": "0.5"},
+        {"threshold": True},
+        {"false_below": "x"},
     ],
 )
 def test_wrong_settings_raise_at_construction(wrong):

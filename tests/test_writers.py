@@ -202,7 +202,7 @@ def test_probabilities_without_a_calibrator_are_shown_and_not_weighed():
         assert (found.p_true, found.label) == (given.p_true, given.label)
     unknown = guard.check_trace(trace(written(writer="other", logprob=math.nan))).verdicts[0]
     assert "log_probability" not in unknown.raw
-    elsewhere = trace(written(writer="other"), claims=(Claim("It is in Italy.", ()),))
+    elsewhere = trace(written(writer="other"), claims=(Claim(TEXT, ((99, 100),)),))
     assert "log_probability" not in guard.check_trace(elsewhere).verdicts[0].raw
     # a claim stated again has the value of its first statement
     text = f"{TEXT} It is old. {TEXT}"

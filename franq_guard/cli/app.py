@@ -22,7 +22,7 @@ from franq_guard.cli.calibrate import calibrate
 from franq_guard.cli.check import check
 from franq_guard.cli.check_dataset import check_dataset
 from franq_guard.cli.config import config
-from franq_guard.cli.console import drop_output, listen, reason, say, tell
+from franq_guard.cli.console import drop_output, listen, prepare, reason, say, tell
 from franq_guard.cli.convert import convert_alignscore
 from franq_guard.cli.dataset import app as dataset
 from franq_guard.cli.methods import methods
@@ -84,6 +84,7 @@ app = make_app(entry_points(group=GROUP))
 
 def main() -> None:
     """Run the command named on the command line."""
+    prepare()
     listen()
     wait_passively()
     try:

@@ -81,8 +81,10 @@ def check(
     its place and the rest is still done; the exit code is 1 then, and also where
     a check failed. At the end standard error has the number of claims by label.
 
-    --config takes models and methods from one file, such as examples/paper.toml;
-    options beside it win. Beside --out, .settings.json says what was in force.
+    --config takes models and methods from one file; options beside it win.
+    franq config prints such a file. examples/paper.toml has the paper's methods,
+    with an AlignScore of random weights: name a real one in it. Beside --out,
+    .settings.json says what was in force.
     """
     from franq_guard.cli.outlets import Wishes
 

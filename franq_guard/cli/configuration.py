@@ -57,6 +57,7 @@ class Configuration:
     bench``; they stand here so that one file says everything about a run.
 
     Args:
+        note: what whoever uses the file has to know; told when it is read.
         bench: the file's table ``[bench]``, by :data:`BENCH`; the benchmark's commands take their
             options from it and record these themselves.
         unread: the settings that the command has no use for; they are not recorded.
@@ -82,6 +83,7 @@ class Configuration:
     min_per_class: int = 5
     grader: str = "alias"
     rewrite: str = "rules"
+    note: str | None = field(default=None, compare=False)
     bench: Mapping[str, Any] = field(default_factory=dict, compare=False)
     unread: frozenset[str] = field(default=frozenset(), compare=False)
     threshold_file: Path | None = field(default=None, compare=False)
@@ -148,7 +150,8 @@ class Configuration:
         Args:
             usual: by setting, what stands in that comment after the equals sign.
         """
-        plain = {key: value for key, value in asdict(self).items() if key not in _NO_SETTINGS}
+        left_out = _NO_SETTINGS if self.note else {*_NO_SETTINGS, "note"}
+        plain = {key: value for key, value in asdict(self).items() if key not in left_out}
         lines = [_line(key, value, (usual or {}).get(key)) for key, value in plain.items()]
         if self.bench:
             lines += ["", "[bench]", *map(_line, self.bench, self.bench.values())]
@@ -162,7 +165,7 @@ class Configuration:
     def _left_out(self) -> frozenset[str]:
         # A short answer is one claim, and a claim of a long one has no method that reads samples.
         of_form = {"long": {"samples", "temperature"}, "short": {"claims"}}.get(self.form, set())
-        return self.unread | of_form | _NO_SETTINGS
+        return self.unread | of_form | _NO_SETTINGS | {"note"}
 
     def check(self) -> None:
         """Refuse settings that no guard can have together.
@@ -287,6 +290,8 @@ def configured(
     with _explained(file):
         if file is not None:
             start = Configuration.read(file, form=given.get("form"))
+            if start.note:
+                say(f"note of {file}: {start.note}")
             named = [key for key in sorted(unread) if _is_set(start, key)]
             if bench is not None:
                 named += [f"bench.{key}" for key in start.bench if key not in bench]

@@ -5,6 +5,8 @@ Results go to standard output; messages and progress go to standard error.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import logging
 import os
@@ -44,6 +46,24 @@ output = _Console()
 _aside = _Console(stderr=True)
 
 
+class _Closed(io.TextIOBase):
+    """Stands in for a standard output that the shell has closed (``>&-``)."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "standard output is closed: nothing can be written to it")
+
+
+def prepare() -> None:
+    """Let standard output and standard error take any text, whatever the terminal or shell is."""
+    if sys.stdout is None:
+        os.open(os.devnull, os.O_WRONLY)  # takes its number, which the next file would get
+        sys.stdout = _Closed()
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal's or a pipe's encoding may lack a character: "?" is shown for it then.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
 class _Said(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         say(f"{record.levelname.lower()}: {record.getMessage()}")
@@ -69,6 +89,11 @@ def reason(error: OSError) -> str:
     """What the operating system says, and of which file, without its number."""
     said = error.strerror or str(error)
     return said if error.filename is None else f"{error.filename}: {said}"
+
+
+def told(error: Exception) -> str:
+    """What an error says to a user: of the operating system's, what and of which file."""
+    return reason(error) if isinstance(error, OSError) else str(error)
 
 
 def fail(message: str) -> NoReturn:

@@ -78,9 +78,13 @@ class LabelledFile:
         ]
 
     def traces(self) -> tuple[list[Trace], list[RowError]]:
-        """The readable answers, and an error for each unreadable row."""
+        """The readable answers, and an error for each unreadable row.
+
+        A source of labels that cannot be there ends the program.
+        """
+        sources = _sources(self.labels)
         if self.file.is_dir():
-            return _of_set(self.file, self.labels)
+            return _of_set(self.file, sources)
         return _of_rows(self.file, fields_from(self.mapped))
 
 
@@ -142,12 +146,30 @@ def _one(values: set[str]) -> str:
     return next(iter(values)) if len(values) == 1 else "any"
 
 
-def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
-    """The answers of a claim set, labelled by the sources in ``labels``, most trusted first."""
-    from franq_guard.cli.dataset.sets import opened
+def _sources(labels: str) -> list[str]:
+    """The sources that --labels names; a wrong name ends the program: it would label nothing."""
+    from franq_guard.datasets.claim_set.records import KINDS
 
     sources = [name.strip() for name in labels.split(",") if name.strip()]
-    traces = opened(folder).labelled(sources)
+    unknown = [name for name in sources if name.partition(":")[0] not in KINDS]
+    if unknown or not sources:
+        fail(
+            f"--labels {labels}: a source is {', '.join(KINDS)} (or judge:NAME, person:NAME)"
+            + (f", not {unknown[0]!r}" if unknown else "")
+        )
+    return sources
+
+
+def _of_set(folder: Path, sources: Sequence[str]) -> tuple[list[Trace], list[RowError]]:
+    """The answers of a claim set, labelled by these sources, most trusted first."""
+    from franq_guard.cli.dataset.sets import opened
+
+    found = opened(folder)
+    there = sorted({said.source for said in found.judgements()})
+    for name in sources:  # a whole kind may be missing: the default names three
+        if ":" in name and name not in there:
+            fail(f"--labels {name}: no label in {folder} is by it, but by {', '.join(there)}")
+    traces = found.labelled(sources)
     by_people = sum(label.trusted for trace in traces for label in trace.labels)
     say(f"{by_people} labels that a promise may rest on")
     return traces, []
@@ -169,7 +191,31 @@ def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
             else:
                 traces.append(row)
     _say_repeated(traces)
+    _say_absent(file, traces)
     return traces, broken
+
+
+def _say_absent(file: Path, traces: Sequence[Trace]) -> None:
+    """Warn of labelled claims that their answer does not say; end the program if most are so."""
+    from franq_guard.claims.alignment import ALIGNED
+
+    labelled = [
+        (claim, trace.id or f"answer {n}")
+        for n, trace in enumerate(traces, start=1)
+        for claim, label in zip(trace.claims or (), trace.labels, strict=True)
+        if label.is_true is not None
+    ]
+    absent = [(claim, of) for claim, of in labelled if claim.aligned < ALIGNED]
+    if not absent:
+        return
+    claim, of = absent[0]
+    said = (
+        f"{len(absent)} of {len(labelled)} labelled claims of {file} are not found in their "
+        f"answer, such as {claim.text!r} of {of}"
+    )
+    if 2 * len(absent) > len(labelled):
+        fail(f"{said}: do claims and answers belong together?")
+    say(f"warning: {said}: each is measured at the sentence that is most like it")
 
 
 def _say_repeated(traces: Sequence[Trace]) -> None:

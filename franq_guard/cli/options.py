@@ -14,7 +14,7 @@ import typer
 from franq_guard.basics.threads import SETTING, setting
 from franq_guard.cli.answers import promises_of
 from franq_guard.cli.configuration import Configuration
-from franq_guard.cli.console import fail, needing, say, working
+from franq_guard.cli.console import fail, needing, reason, say, working
 from franq_guard.policy import WEAK, Action, Policy
 
 if TYPE_CHECKING:
@@ -230,7 +230,16 @@ def loading_models() -> Iterator[None]:
     except ValueError as error:  # says itself what to do: a calibrator that does not fit, a path
         fail(str(error))
     except Exception as error:  # a model may raise anything
-        fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
+        fail(f"the models cannot be loaded: {_of_loading(error)}")
+
+
+def _of_loading(error: Exception) -> str:
+    """What went wrong, and of which file, where the operating system says it."""
+    if not isinstance(error, OSError) or error.filename is None:
+        return f"{type(error).__name__}: {error}"
+    folder = os.environ.get("FRANQ_CACHE_DIR")  # for unpacked models
+    own = bool(folder) and str(error.filename).startswith(str(folder))
+    return reason(error) + (" (the folder is FRANQ_CACHE_DIR's)" if own else "")
 
 
 def load_models(guard: Guard, *, writes: bool = False) -> None:

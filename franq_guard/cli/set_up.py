@@ -16,7 +16,12 @@ __all__ = ["of_a_guard", "with_set_up"]
 
 ConfigOption = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE.toml", help="Settings; options given here win."),
+    typer.Option(
+        "--config",
+        metavar="FILE.toml",
+        help="Settings, whose paths start in the folder the command is run in; options given here "
+        "win.",
+    ),
 ]
 
 
@@ -34,7 +39,8 @@ BenchConfigOption = Annotated[
         metavar="FILE.toml",
         is_eager=True,  # read before the options that it has defaults for
         callback=_as_defaults,
-        help="Settings, the table [bench] among them; options given here win.",
+        help="Settings, the table [bench] among them, whose paths start in the folder the command "
+        "is run in; options given here win.",
     ),
 ]
 FaithfulnessOption = Annotated[

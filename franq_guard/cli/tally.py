@@ -29,18 +29,26 @@ class Tally:
         self._counts, self._started = Counts(policy), time.monotonic()
         self._weak = set(policy.weak)  # what could not be checked is counted apart
         self._answers = self._flagged = self._empty = 0
+        self._unread: RowError | None = None
 
     def add(self, result: Checked) -> None:
         """Count one result."""
         self.failed += result.failed
-        if not isinstance(result.outcome, RowError):
+        if isinstance(result.outcome, RowError):
+            self._unread = self._unread or result.outcome
+        else:
             self._answers += 1
             self._flagged += any(v.label in self._weak for v in result.outcome.claims)
             self._empty += not result.outcome.original.strip()
             self._counts.add(result.outcome)
 
     def lines(self) -> Iterator[str]:
-        """The number of answers and the time they took, then the number of claims by label."""
+        """The number of answers and the time they took, then the number of claims by label.
+
+        Where no row could be read, why the first one could not: the others mostly fail alike.
+        """
+        if self._unread is not None and not self._answers:
+            yield f"no row could be read: {self._unread}"
         if self.before:
             yield f"{self.before} row(s) were done before; the counts are of the others"
         seconds = time.monotonic() - self._started

@@ -10,6 +10,8 @@ from franq_guard.calibration.fit import FEW_PER_CLASS
 __all__ = ["METRICS_IN_WORDS", "found_text", "warnings_of"]
 
 _TOO_GOOD = 0.9995  # an AUROC that is printed as 1.000
+_CHANCE = 0.5
+_SURELY = 2  # an AUROC so many standard errors below chance is hardly there by chance
 _FEW = 200  # with fewer claims the standard error of an AUROC of 0.8 exceeds 0.03
 _MADE = (
     "Measured on own answers of the bundled model (SQuAD; CLAP-NQ), a calibrator from made "
@@ -47,6 +49,13 @@ def warnings_of(figures: Mapping[str, Any]) -> Iterator[str]:
         yield (
             "AUROC 1.0: true and false claims are told apart without an error, which real answers "
             "never are. Were the false ones made up, or the labels taken from the scores?"
+        )
+    auroc, error = figures.get("auroc"), figures.get("auroc_se")
+    if auroc is not None and error is not None and auroc + _SURELY * error < _CHANCE:
+        yield (
+            f"AUROC {auroc:.2f}: below chance (.5), so true claims have a lower P(true) than false "
+            "ones. Are true and false interchanged in the labels, or do the labels belong to other "
+            "answers? Do not use this calibrator."
         )
     if set(figures.get("sources", ())) == {"edit"}:
         yield (

@@ -71,6 +71,11 @@ def promise_text(calibrator: Calibrator) -> str:
     return "\n".join(lines)
 
 
+_DRAWN = """\
+Claims of one answer are not independent, so one of each answer counts. It is drawn twice: for what
+is flagged from its true claims, for P(true) from all. So the two are about different claims."""
+
+
 def holding_text(found: Holding) -> str:
     """The result of testing a calibrator on new labels, and what to do."""
     lines = [
@@ -83,11 +88,12 @@ def holding_text(found: Holding) -> str:
         lines.append(
             f"promise     at most {found.promised:g} flagged: {kept} (p = {found.p_promise:.3f})"
         )
-    off = "WRONG" if found.miscalibrated else "not contradicted"
+    off = "CONTRADICTED" if found.miscalibrated else "not contradicted"
     lines.append(
         f"P(true)     says {found.said:.3f} on average, {found.found:.3f} are true: {off} "
         f"(p = {found.p_calibration:.3f}, ECE {found.ece:.3f})"
     )
+    lines += ["", _DRAWN]
     if found.fit_again:
         return "\n".join([*lines, "", "fit it again: franq calibrate with these labels"])
     return "\n".join([*lines, "", "no test failed; with few labels the tests can miss errors"])

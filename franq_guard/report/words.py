@@ -70,6 +70,7 @@ REASON_WORDS: Mapping[Reason, str] = {
     "conflict": "one passage says this and another says otherwise",
     "error": "the check failed",
     "timeout": "the check took too long",
+    "not_in_answer": "the claim was given with the answer, but does not stand in it",
 }
 
 

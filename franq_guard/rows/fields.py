@@ -79,6 +79,9 @@ class Fields:
                 raise ValueError(f"there is no field {theirs!r} in it; it has {_names(row)}")
             found[name] = value
             self.used[name] = theirs
+        theirs = self._id_in(row)
+        if "id" not in found and theirs in row:  # "ID", as a spreadsheet writes it
+            found["id"], self.used["id"] = row[theirs], theirs
         for name, others in KNOWN.items():
             if name not in found:
                 theirs, found[name] = self._known(name, others, row)
@@ -93,8 +96,14 @@ class Fields:
         Raises:
             ValueError: if it is neither a string nor an integer.
         """
-        value = _at(row, self.given.get("id", "id"))
+        value = _at(row, self._id_in(row))
         return None if value is _NOTHING else row_id({"id": value})
+
+    def _id_in(self, row: Mapping[str, Any]) -> str:
+        """The field that has the row's id, if there is one."""
+        if "id" in self.given or "id" in row:
+            return self.given.get("id", "id")
+        return next(_headings(("id",), row), "id")
 
     @property
     def columns(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from franq_guard.records import Trace
@@ -51,7 +52,19 @@ def read_traces(
             ``errors="surrogateescape"``) is an error.
         prepare: converts a row before it is read, for example its field names; if it raises
             ``ValueError``, that becomes the row's error.
+
+    Raises:
+        TypeError: for the name of a file, or one text, in the place of lines.
     """
+    if isinstance(lines, str | bytes | PathLike):
+        raise TypeError(
+            f"lines are wanted, such as an open file, not {type(lines).__name__}: "
+            "read_traces(open(PATH, encoding='utf-8')), or read_traces(text.splitlines())"
+        )
+    return _traces(lines, prepare)
+
+
+def _traces(lines: Iterable[str], prepare: Prepare | None) -> Iterator[Trace | RowError]:
     for number, text in _rows(lines):
         if text.strip():
             yield trace_of_line(number, text, prepare)

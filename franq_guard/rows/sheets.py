@@ -70,13 +70,16 @@ def read_sheet(
 
     Raises:
         ValueError: if the first row cannot hold the names, because ``prepare`` does not find the
-            fields in them.
+            fields in them, or if one name stands there twice.
     """
     rows = iter(rows)
     for number, first in rows:
         if isinstance(first, csv.Error):
             raise ValueError(f"row {number}: {first}")
         names = [name.strip() for name in first]
+        twice = next((name for name in names if name and names.count(name) > 1), None)
+        if twice is not None:  # the last would silently win
+            raise ValueError(f"{names.count(twice)} columns are called {twice!r}")
         if prepare is not None:
             prepare(dict.fromkeys(names, ""))
         for row, cells in rows:

@@ -37,8 +37,9 @@ def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> T
         TypeError: if a value has the wrong type.
         ValueError: if the question is empty, or a passage has no text.
     """
-    if not isinstance(question, str) or not isinstance(answer, str):
-        raise TypeError("question and answer must be strings")
+    for name, text in (("question", question), ("answer", answer)):
+        if not isinstance(text, str):
+            raise TypeError(f"the {name} must be a string, not {type(text).__name__}")
     if isinstance(passages, (str, Mapping)) or not isinstance(passages, Iterable):
         raise TypeError(
             f"passages must be a list of strings or Passages, not {type(passages).__name__}"
@@ -66,9 +67,9 @@ def as_trace(item: Trace | Given) -> Trace:
 def trace_from_dict(row: object) -> Trace:
     """A ``franq.trace/1`` row as a :class:`Trace`.
 
-    If ``claims`` are given (texts, or objects with ``text``), they are checked and the answer is
-    not split. A claim whose words are
-    not found in the answer gets the span of the most similar sentence. Tokens get the id -1 and
+    If ``claims`` are given (texts, or objects with ``text``), they are checked as given, and what
+    they leave of the answer as the guard splits it. A claim whose words are not found in the answer
+    gets the span of the most similar sentence, and its ``aligned`` is low. Tokens get the id -1 and
     their ``top`` is not read, because a row's ids belong to another tokenizer than the guard's. An
     integer ``id`` becomes a string. ``source`` is where the tokens' log-probabilities come from
     (default: a server), ``writer`` the fingerprint of the model that wrote the answer, and
@@ -120,6 +121,8 @@ def row_id(row: Mapping[str, Any]) -> str | None:
 def passages_from(items: Iterable[object]) -> tuple[Passage, ...]:
     """Strings, mappings with ``text`` and :class:`Passage` objects as passages.
 
+    Documents of LangChain, and nodes of LlamaIndex with or without a score, are passages, too.
+
     Raises:
         ValueError: for anything else.
     """
@@ -142,7 +145,7 @@ def _passage(item: object) -> Passage:
         return item
     if isinstance(item, str):
         return Passage(item)
-    inside = _inside(item) if isinstance(item, Mapping) else {}
+    inside = _inside(item) if isinstance(item, Mapping) else _attributes(item)
     text = passage_text(inside)
     if isinstance(text, str):
         identifier = inside.get("id")
@@ -152,8 +155,17 @@ def _passage(item: object) -> Passage:
             id=None if identifier is None else str(identifier),
         )
     raise ValueError(
-        f"a passage must be a string or an object with a string 'text', not {_kind(item)}"
+        "a passage must be a string, or an object with a string 'text' or 'page_content', not "
+        f"{_kind(item)}"
     )
+
+
+def _attributes(item: object) -> Mapping[str, Any]:
+    """What a document of a framework holds, by the names of a mapping; their ids are their own."""
+    names = ("page_content", "text", "title", "id", "metadata")
+    held = {name: getattr(item, name, None) for name in names}
+    # What else such a name may stand for, a method for one, is no text.
+    return {name: value for name, value in held.items() if isinstance(value, str | int | Mapping)}
 
 
 def _inside(item: Mapping[Any, Any]) -> Mapping[Any, Any]:

@@ -118,7 +118,7 @@ TRACE_SCHEMA: Schema = {
         },
         "claims": {
             "type": ["array", "null"],
-            "description": "Checked instead of splitting the answer.",
+            "description": "Checked as given; what they leave of the answer is split and checked, too.",
             "items": {
                 "type": "object",
                 "required": ["text"],

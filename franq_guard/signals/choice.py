@@ -45,10 +45,12 @@ class Choice:
         temperature: of these samples.
         strict: whether a user's calibrator that was fitted for something else is an error.
         evidence: whether to look for stretches of the passages as evidence.
+        exact: whether an answer's own claims are measured and nothing else of it: to fit on them.
         embed: the embeddings that SAR reads; None: the bundled ones, if one of ``components`` does.
 
     Raises:
         MissingModelError: if one does and they are not installed; names the command to run.
+        TypeError: if ``strict`` or ``evidence`` is no bool.
     """
 
     faithfulness: Lazy[FaithfulnessModel]
@@ -62,6 +64,7 @@ class Choice:
     strict: bool
     evidence: bool = True
     temperature: float = TEMPERATURE
+    exact: bool = False
     embed: Lazy[Embed] | None = None
     _chosen: dict[tuple[Source, str | None, bool], Calibrator] = field(
         init=False, default_factory=dict
@@ -69,6 +72,9 @@ class Choice:
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        for name in ("strict", "evidence"):
+            if not isinstance(getattr(self, name), bool):  # "no" would count as yes
+                raise TypeError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.embed is None and self.components.embed_texts:
             self.embed = Lazy(sentence_embeddings())
 

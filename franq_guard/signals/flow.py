@@ -18,8 +18,9 @@ from franq_guard.records import Claim, Form, Generation, GuardedAnswer, Passage,
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.citations import cites, with_citations
 from franq_guard.signals.clock import Clock
+from franq_guard.signals.given import with_the_rest
 from franq_guard.signals.measure import measure
-from franq_guard.signals.verdict import verdict
+from franq_guard.signals.verdict import unchecked, verdict
 
 __all__ = ["Checking", "cited", "claims_of", "finished", "warm"]
 
@@ -78,7 +79,10 @@ class Checking:
         with clock.stage("franq"):
             verdicts = [
                 [
-                    verdict(c, s, calibrator, self._policy, source=trace.generation.source)
+                    # A given claim without a place is not in the answer: no verdict is about it.
+                    unchecked(c, "not_in_answer")
+                    if not (c.spans or choice.exact)
+                    else verdict(c, s, calibrator, self._policy, source=trace.generation.source)
                     for c, s in zip(of_trace, found, strict=True)
                 ]
                 for trace, of_trace, found in zip(traces, claims, measured, strict=True)
@@ -90,18 +94,21 @@ class Checking:
 
 
 def claims_of(
-    trace: Trace, splitter: ClaimSplitter, form: Form | Literal["auto"]
+    trace: Trace, splitter: ClaimSplitter, form: Form | Literal["auto"], *, exact: bool = False
 ) -> tuple[Form, list[Claim]]:
-    """The form and claims of an answer; the trace's own claims are taken if it has some.
+    """The form and claims of an answer: those of the trace, if it has some, and what they leave.
 
-    Form ``auto`` is short for an answer that states one claim, long for any other.
+    Form ``auto`` is short for an answer that states one claim, long for any other. ``exact``: the
+    trace's own claims alone are taken, because they are labelled and the others are not.
     """
     alone = whole(trace.generation.text)
     if form == "short":
         return "short", alone
-    if trace.claims:
+    if trace.claims and exact:
         return "long", list(trace.claims)
     claims = splitter.split(trace.generation.text, question=trace.question)
+    if trace.claims:
+        return "long", with_the_rest(trace.claims, trace.generation.text, claims)
     why = [claim.not_a_claim for claim in claims]
     stated = why.count(None) or why.count("yes or no")  # alone, "No." needs its question
     return ("short", alone) if form == "auto" and stated == 1 else ("long", claims)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Literal, TypedDict
 
 from franq_guard.calibration.store import Calibrator
@@ -57,7 +58,12 @@ def check_settings(
     Raises:
         TypeError, ValueError: the message says what is expected.
     """
+    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
+        raise ValueError(f"n_samples must be a whole number, 1 or more, not {n_samples!r}")
     check_form(form, n_samples, chosen=chosen)
+    for name, value in (("temperature", temperature), ("deadline", deadline)):
+        if isinstance(value, bool) or not isinstance(value, Real | None):
+            raise TypeError(f"{name} must be a number, not {value!r}")
     if not 0 < temperature < float("inf"):
         raise ValueError("temperature must be a number above 0")
     if deadline is not None and not deadline > 0:

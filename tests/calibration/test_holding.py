@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from franq_guard.calibration.holding import _at_least, holding
+from franq_guard.calibration.holding import _at_least, _mean, _spiegelhalter, holding
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.label_rule import LabelRule
 
@@ -38,11 +38,16 @@ def test_figures_by_hand():
     # Four true claims with P(true) .9, .8, .7 and .3, the last flagged; one false with .2.
     # z: sum (y - p)(1 - 2p) = .1*-.8 + .2*-.6 + .3*-.4 + .7*.4 + -.2*.6 = -.16;
     # variance: .64*.09 + .36*.16 + .16*.21 + .16*.21 + .36*.16 = .24: z = -.3266, p = .744.
+    # Of the mean: sum (y - p) = .1 + .2 + .3 + .7 - .2 = 1.1; variance: .09 + .16 + .21 + .21 + .16
+    # = .83: z = 1.2074, p = .227, which is the smaller one, and twice that is told.
     found = holding(calibrator(), rows([0.9, 0.8, 0.7, 0.3, 0.2], [1, 1, 1, 1, 0]))
     assert (found.claims, found.true, found.flagged, found.promised) == (5, 4, 1, 0.2)
     assert found.p_promise == pytest.approx(1 - 0.8**4)
     assert (found.said, found.found) == (pytest.approx(0.58), 0.8)
-    assert found.p_calibration == pytest.approx(0.744, abs=1e-3)
+    assert found.p_calibration == pytest.approx(0.4546, abs=1e-3)
+    assert _spiegelhalter(np.array([1, 1, 1, 1, 0]), np.array([0.9, 0.8, 0.7, 0.3, 0.2])) == (
+        pytest.approx(0.744, abs=1e-3)
+    )
     assert not found.fit_again
 
 
@@ -68,6 +73,26 @@ def test_a_changed_model_is_noticed():
     lower = holding(calibrator(), rows(p * 0.5, np.ones(400)))
     assert lower.promise_broken
     assert lower.fit_again
+
+
+def test_an_error_of_the_mean_is_noticed_where_spiegelhalters_weights_cancel_it():
+    # Eleven false claims at .49 to .67, fourteen true ones at .98: on average .80 is said, and .56
+    # are true (z of the mean -3.5). (1 - 2p) is about 0 for the false ones, so Spiegelhalter's z
+    # hardly sees them.
+    p = np.array([*np.linspace(0.49, 0.67, 11), *[0.98] * 14])
+    truth = np.array([0.0] * 11 + [1.0] * 14)
+    assert _spiegelhalter(truth, p) > 0.05
+    assert holding(calibrator(), rows(p, truth)).miscalibrated
+    # The mean is blind to errors that cancel: half of all are true, said as .1 and as .9.
+    p, truth = np.array([0.1, 0.9] * 20), np.array([1.0, 0.0, 0.0, 1.0] * 10)
+    assert _mean(truth, p) == 1.0
+    assert holding(calibrator(), rows(p, truth)).miscalibrated
+
+
+@pytest.mark.parametrize(("share", "wrong"), [(0.0, False), (1.0, True)])
+def test_claims_of_a_sure_calibrator(share, wrong):
+    found = holding(calibrator(), rows([0.0] * 12, [share] * 12))
+    assert (found.p_calibration, found.miscalibrated) == (1.0 - wrong, wrong)
 
 
 def test_one_claim_of_an_answer_counts_and_untrusted_labels_do_not():

@@ -12,6 +12,7 @@ from franq_guard import Generation, Passage, Token
 from franq_guard.basics.text import place_of
 from franq_guard.capture.matching import (
     call_that_wrote,
+    calls_behind,
     clipped,
     prompt_of_messages,
     shown,
@@ -108,6 +109,43 @@ def test_the_call_that_wrote_an_answer(answer, place):
 
 def test_without_calls_nobody_wrote_it():
     assert call_that_wrote("A dam.", []) is None
+    assert calls_behind("A dam.", []) == []
+
+
+DAM, COST = "The old dam holds much water.", "It cost two million euros."
+
+
+@pytest.mark.parametrize(
+    ("answer", "places"),
+    [
+        (DAM, [0]),
+        (f"{DAM}\n\n{COST}", [0, 1]),
+        ("The old dam", [0]),  # cut
+        # Rewritten: of its 7 pairs of words the dam's text has 3 (the old, old dam, dam holds),
+        # and no other text has any.
+        ("The old dam holds 5 litres of it.", [0]),
+        # The dam's text as it is, and of the 4 pairs of the rest 2 are of the cost (it cost,
+        # million euros).
+        (f"{DAM} It cost 2 million euros.", [0, 1]),
+        # A word that is in the answer by chance shows nothing, beside a text that is in it.
+        (f"{DAM} It is much, and more.", [0]),
+        ("Nothing alike", [0, 1, 2]),
+        ("", [0, 1, 2]),
+    ],
+)
+def test_the_calls_that_an_answer_is_made_of(answer, places):
+    runs = [Run(DAM), Run(COST), Run("much")]
+    assert calls_behind(answer, runs) == [runs[place] for place in places]
+
+
+def test_short_texts_that_are_joined_are_all_behind_the_answer():
+    runs = [Run("Kassel"), Run("1820"), Run("no")]
+    assert calls_behind("Where: Kassel. When: 1820.", runs) == runs[:2]
+
+
+def test_the_call_with_most_of_the_words_wrote_a_rewritten_answer():
+    runs = [Run(DAM), Run("The new dam is the best.")]
+    assert call_that_wrote("The old dam holds 5 litres.", runs) is runs[0]
 
 
 LONG = "One two three four five six seven eight nine ten eleven twelve."
@@ -150,6 +188,32 @@ def test_passages_cut_short_are_still_shown():
     assert shown(passages, short) == [passages[0]]
     assert shown(passages, f"{short} {OTHER[: OTHER.index(' white')]}") == passages
     assert shown(passages, f"{short} {OTHER}") == [passages[1]]  # 3/7 is less than half of 7/7
+
+
+def _page(name):
+    return f"Imprint of the house. {' '.join(f'{name}{number}' for number in range(200))}"
+
+
+def test_a_long_passage_that_is_cut_is_shown_beside_a_short_one():
+    """Of some 200 stretches of the page a tenth is in the prompt, of the short one all."""
+    pages = [Passage(_page("left")), Passage(_page("right"))]
+    cut = " ".join(pages[0].text.split()[:25])
+    assert shown([Passage(LONG), *pages], f"{LONG}\n{cut}") == [Passage(LONG), pages[0]]
+    # A few words of it may be there for another reason.
+    assert shown([Passage(LONG), *pages], f"{LONG}\n{cut[:60]}") == [Passage(LONG)]
+
+
+def test_what_a_passage_shares_with_one_that_is_shown_does_not_show_it():
+    """Chunks overlap: the end of the first one is the beginning of the next."""
+    words = _page("word").split()
+    chunks = [Passage(" ".join(words[i : i + 90])) for i in (0, 60)]
+    assert shown(chunks, chunks[0].text) == chunks[:1]
+    # The same where both are cut, here before the 20 words that they share.
+    longer = [
+        Passage(" ".join([*words[:20], *[f"{name}{i}" for i in range(300)]])) for name in "ab"
+    ]
+    cut = " ".join(longer[0].text.split()[:40])
+    assert shown([Passage(LONG), *longer], f"{LONG} {cut}") == [Passage(LONG), longer[0]]
 
 
 @pytest.mark.parametrize("prompt", [None, "A summary of them, in other words.", ""])

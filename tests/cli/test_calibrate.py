@@ -251,6 +251,54 @@ def test_figures_to_doubt_are_said(run, tmp_path):
     assert "warning: fitted on 60 claims only" in said
 
 
+def test_an_auroc_below_chance_is_warned_of():
+    from franq_guard.report.calibration_words import warnings_of
+
+    figures = {"n": 500, "share_true": 0.5, "auroc_se": 0.05}
+    (said,) = warnings_of(figures | {"auroc": 0.2})
+    assert "AUROC 0.20: below chance" in said
+    assert not list(warnings_of(figures | {"auroc": 0.45}))
+
+
+def shifted(count, *, by):
+    """Rows of which the first ``by`` have a claim of something else."""
+    for i, line in enumerate(labelled(count)):
+        row = json.loads(line)
+        row["claims"][0].pop("spans")
+        if i < by:
+            row["claims"][0]["text"] = "A museum opened in 1915."
+        yield json.dumps(row)
+
+
+@pytest.mark.parametrize("wish", ["--out", "--check"])
+def test_claims_that_are_not_in_their_answers_are_refused_or_counted(run, tmp_path, wish):
+    file, mine = tmp_path / "rows.jsonl", tmp_path / "mine.json"
+    file.write_text("\n".join(labelled(60)))
+    assert run("calibrate", file, "--out", mine).exit_code == 0
+    for wrong, code in ((0, 0), (3, 0), (50, 2)):
+        file.write_text("\n".join(shifted(60, by=wrong)))
+        result = run("calibrate", file, wish, mine)
+        assert result.exit_code == code, result.output
+        told = f"{wrong} of 60 labelled claims of {file} are not found in their answer"
+        assert (told in " ".join(result.stderr.split())) == bool(wrong)
+    assert "such as 'A museum opened in 1915.' of 0" in result.stderr
+
+
+@pytest.mark.parametrize("wish", ["--out", "--check"])
+@pytest.mark.parametrize("labels", ["persn,gold", "foo", "", "person:bob"])
+def test_labels_of_a_source_that_there_is_not_are_refused(run, tmp_path, labels, wish):
+    folder, out = a_set(tmp_path / "set", 60), tmp_path / "mine.json"
+    assert run("calibrate", folder, "--out", out, "--labels", "person:ada,gold").exit_code == 0
+    result = run("calibrate", folder, wish, out, "--labels", labels)
+    assert result.exit_code == 2
+    told = "but by person:ada" if ":" in labels else "a source is gold, edit, judge, person"
+    assert told in " ".join(result.stderr.split())
+    if ":" not in labels:
+        file = tmp_path / "rows.jsonl"
+        file.write_text("\n".join(labelled(60)))
+        assert run("calibrate", file, wish, out, "--labels", labels).exit_code == 2
+
+
 def test_labels_from_documents_alone_are_warned_of():
     from franq_guard.report.calibration_words import warnings_of
 
@@ -372,6 +420,7 @@ def test_a_calibrator_is_checked_on_new_labels(run, tmp_path):
     assert "not contradicted" in holds.stdout
     assert "claims      140, one of each answer\n" in holds.stdout
     assert "of 70 true claims, one of each answer with any: at most" in holds.stdout
+    assert "It is drawn twice" in holds.stdout
 
     from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
 

@@ -153,3 +153,13 @@ def test_a_full_disk_is_said_with_what_to_do(monkeypatch, run, rows, tmp_path, t
     go_on = f": the rows that were done are in {out}; add --resume to go on with it"
     said = f"error: No space left on device{go_on if to_file else ''}"
     assert result.stderr.splitlines()[-1] == said
+
+
+def test_what_given_claims_leave_out_is_checked(run, row, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    more = {"answer": "Rome is in Italy. Rome costs 999 pounds.", "claims": ["Rome is in Italy."]}
+    file.write_text(json.dumps(row | more))
+    result = run("check", file, "--json")
+    assert result.exit_code == 0, result.output
+    found = [verdict["claim"]["text"] for verdict in json.loads(result.stdout)["verdicts"]]
+    assert found == ["Rome is in Italy.", "Rome costs 999 pounds."]

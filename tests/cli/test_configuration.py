@@ -39,6 +39,9 @@ def test_the_papers_configuration_runs_from_one_file(command, at_root, tmp_path,
         result = command("check", file, "--config", PAPER, "--out", out, *words)
         assert result.exit_code == 0, result.stderr
         assert "not read" not in result.stderr
+        # Whoever takes it for the paper's model is told, once.
+        told = " ".join(result.stderr.split())
+        assert told.count(f"note of {PAPER}: its AlignScore has random weights") == 1
         found = json.loads(out.read_text())
         (verdict,) = found["verdicts"]
         assert verdict["p_true"] is not None
@@ -55,6 +58,7 @@ def test_the_papers_configuration_runs_from_one_file(command, at_root, tmp_path,
         # Only what the form reads: no samples for claims, no claims of a short answer.
         read = {"claims"} if not words else {"samples", "temperature"}
         assert {"claims", "samples", "temperature"} & set(named) == read
+        assert "note" not in named
         assert "franq-guard" in said["versions"]
         out.unlink()
 
@@ -80,7 +84,7 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
     ("text", "message"),
     [
         ("colour = 1", "unknown setting 'colour'; known: faithfulness"),
-        ("policy = 'block'", "grader, rewrite; and the tables [long], [short], [bench]"),
+        ("policy = 'block'", "grader, rewrite, note; and the tables [long], [short], [bench]"),
         ("form = 3", "form must be text, not 3"),
         ("claims = 'llm:'", "claims: write where the model is after llm:"),
         ("form = 'medium'", "form must be one of long, short, auto"),

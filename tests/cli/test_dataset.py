@@ -282,6 +282,8 @@ def test_build_counts_the_models_edits_that_were_dropped(run, tmp_path, monkeypa
         (("--documents", "DOCS", "--form", "tall"), "--form must be long or short"),
         (("--documents", "DOCS", "--show", "all"), "--show must be mixed or retrieved"),
         (("--questions", "FILE"), "questions without passages"),
+        (("--questions", "/nowhere.txt"), "error: /nowhere.txt: No such file or directory"),
+        (("--documents", "DOCS", "--out", "FILE"), "a.txt is a file: name a folder"),
         (("--documents", "DOCS", "--language-model", "nothing"), "no language model 'nothing'"),
     ],
 )
@@ -291,4 +293,19 @@ def test_a_build_that_cannot_work_says_why(run, tmp_path, words, message):
     named = [given.get(word, word) for word in words]
     result = run("dataset", "build", "--out", tmp_path / "set", *named)
     assert result.exit_code == 2
+    assert "Errno" not in result.stderr
     assert message in " ".join(result.stderr.split())
+
+
+def test_a_judge_that_cannot_be_reached_is_said_once(run, folder, monkeypatch):
+    from franq_guard.language_model.asking import Asked
+
+    def refuse(request):
+        raise ConnectionError("http://localhost:9/v1 cannot be reached: refused")
+
+    asked = Asked("m", refuse)
+    monkeypatch.setattr("franq_guard.language_model.asking.ask_from", lambda *a, **k: asked)
+    result = run("dataset", "annotate", folder, "--judge", "http://localhost:9/v1#m")
+    assert result.exit_code == 1
+    said = " ".join(result.stderr.split())
+    assert said.count("stopped: ConnectionError: http://localhost:9/v1 cannot be reached") == 1

@@ -113,3 +113,22 @@ def test_labels_of_a_table_are_read(tmp_path):
         labels = [row.labels[0] for row in rows]
     assert [label.is_true for label in labels] == [True, False]
     assert [label.is_faithful for label in labels] == [None, True]
+
+
+def test_two_columns_of_one_name_are_an_error(tmp_path, run):
+    file = tmp_path / "rows.csv"
+    file.write_text("id,question,answer,answer ,passages\n1,When?,At 10:00.,At 11:00.,At 10:00.\n")
+    result = run("check", file)
+    assert result.exit_code == 2
+    assert "2 columns are called 'answer'" in result.stderr
+    file.write_text("question,answer,passages,,\nWhen?,At 10:00.,At 10:00.,,\n")
+    assert run("check", file).exit_code == 0
+
+
+def test_an_id_in_capitals_is_the_id(tmp_path, run):
+    file = tmp_path / "rows.csv"
+    file.write_text("ID,Question,Passages,Answer\nA7,When?,At 10:00.,At 10:00.\nA8,,,x,y\n")
+    result = run("check", file, "--json")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert rows[0]["id"] == "A7"
+    assert "fields read: id from ID, " in result.stderr

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from franq_guard import Guard
 from franq_guard.basics.threads import SETTING
 from franq_guard.cli.options import fields_from, guard_from
 from franq_guard.label_rule import LabelRule
@@ -140,3 +141,15 @@ class TestLanguageModel:
         assert asked == [("http://localhost:8000/v1", "secret")]
         assert guard.language_model.fingerprint == "fake-language-model"
         assert guard.policy.threshold == 0.3
+
+
+def test_a_cache_folder_that_cannot_be_is_named(command, offline, rows, monkeypatch):
+    def unpack():
+        raise NotADirectoryError(20, "Not a directory", "/some/file/x")
+
+    monkeypatch.setenv("FRANQ_CACHE_DIR", "/some/file")
+    offline(Guard(faithfulness=unpack))
+    result = command("check", rows)
+    assert result.exit_code == 2
+    told = "error: the models cannot be loaded: /some/file/x: Not a directory (the folder is FRANQ"
+    assert told in " ".join(result.stderr.split())

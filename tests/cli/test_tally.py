@@ -3,6 +3,7 @@
 from franq_guard import Claim, GuardedAnswer, Policy, Verdict
 from franq_guard.cli.rows import Checked
 from franq_guard.cli.tally import Tally
+from franq_guard.rows import RowError
 
 
 def test_claims_that_could_not_be_checked_are_counted_apart_even_if_the_policy_acts_against_them():
@@ -15,3 +16,13 @@ def test_claims_that_could_not_be_checked_are_counted_apart_even_if_the_policy_a
     first, second = tally.lines()
     assert "flagged" not in first
     assert second == "1 claim: 1 unverified; 0 flagged"
+
+
+def test_why_no_row_could_be_read_is_said_once():
+    tally = Tally(Policy())
+    for line in (1, 2):
+        tally.add(Checked(RowError(line, "'answer' is missing")))
+    first, *_ = tally.lines()
+    assert first == "no row could be read: line 1: 'answer' is missing"
+    tally.add(Checked(GuardedAnswer("", "", (), "unverified")))
+    assert not any("could be read" in line for line in tally.lines())

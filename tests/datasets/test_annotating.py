@@ -1,4 +1,5 @@
 import json
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from franq_guard.datasets.annotating import Judge, annotate
 from franq_guard.datasets.annotating.reply import NotJudgedError, read_judgement, read_search
 from franq_guard.datasets.annotating.request import judging_request, version
 from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+from franq_guard.language_model.asking import ask_from
 from franq_guard.records import Claim, Generation, Passage, Trace
 
 PASSAGES = (
@@ -175,3 +177,15 @@ def test_four_at_once_mix_nothing_and_a_limit_holds(tmp_path: Path) -> None:
         if said.answer.startswith("b"):
             assert (said.factuality == "true") == (int(said.answer[1:]) % 2 == 0)
     assert len(claims.judgements()) == 42  # 40, and two of the first answer
+
+
+def test_a_server_that_is_not_there_ends_the_run(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    claims = made(tmp_path, *(replace(TRACE, id=f"b{i}") for i in range(20)))
+    asked = ask_from(f"{url}#m", tries=1)
+    done = annotate(claims, Judge("m", asked.ask, parallel=2))
+    assert (done.judged, done.not_judged, done.before) == (0, 42, 0)
+    assert f"{url} cannot be reached" in done.stopped
+    assert len(claims.judgements()) <= 2

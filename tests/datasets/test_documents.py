@@ -25,10 +25,31 @@ def test_passages_name_their_file_and_stay_short(tmp_path):
     assert sum(len(text.split()) for text in long) == 40 * 7 + 2
 
 
-def test_bytes_that_are_no_utf8_become_replacement_characters(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"caf\xe9 is open.")
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.jsonl", "a.pdf"])
+def test_a_document_that_cannot_be_read_is_left_out_and_named(tmp_path, caplog, name):
+    (tmp_path / name).write_bytes(b"caf\xe9 is open.")
+    why = "cannot be read as PDF" if name == "a.pdf" else f"{name} is not UTF-8"
+    with pytest.raises(ValueError, match=why):
+        read_folder(tmp_path)
+    (tmp_path / "b.txt").write_text("The café is open.", encoding="utf-8")
     (passage,) = read_folder(tmp_path)
-    assert passage.text == "caf\ufffd is open."
+    assert passage.text == "The café is open."
+    (said,) = [r.getMessage() for r in caplog.records if r.name.startswith("franq_guard")]
+    assert "a document is left out: " in said
+    assert why in said
+
+
+def test_files_of_other_kinds_are_counted_once(tmp_path, caplog):
+    for name in ("a.docx", "b.DOCX", "c.csv", "README", ".hidden"):
+        (tmp_path / name).write_text("x")
+    with pytest.raises(ValueError, match=r"no text found.*; left out: 2 \.docx, 1 "):
+        read_folder(tmp_path)
+    (tmp_path / "b.txt").write_text("It is open.")
+    assert len(read_folder(tmp_path)) == 1
+    (said,) = [r.getMessage() for r in caplog.records]
+    assert said.startswith("read were .txt, .md, ")
+    assert "left out: 2 .docx, 1 " in said
+    assert "hidden" not in said
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

@@ -159,3 +159,13 @@ def test_an_error_names_the_row_by_the_id_that_was_mapped(broken):
     (error,) = read_traces([json.dumps(row)], prepare=Fields({"id": "log.key"}))
     assert (type(error), error.id) == (RowError, "7")
     assert str(error).startswith("line 1 (id 7): ")
+
+
+def test_an_id_may_be_written_in_capitals_and_ours_goes_before():
+    names = Fields()
+    row = {"ID": 7, "question": "q", "passages": [], "answer": "a"}
+    assert (names(row)["id"], names.id_of(row)) == (7, "7")
+    both = row | {"id": "8"}
+    assert (names(both)["id"], names.id_of(both)) == ("8", "8")
+    mapped = Fields({"id": "answer"})
+    assert (mapped(row)["id"], mapped.id_of(row)) == ("a", "a")

@@ -18,6 +18,7 @@ from franq_guard.records import (
     Verdict,
 )
 from franq_guard.rows import RowError, read_traces, trace_from_dict
+from franq_guard.rows.traces import passages_from, trace_of
 
 ROW = {"question": "Who?", "passages": ["Ada wrote it."], "answer": "Ada did."}
 
@@ -294,3 +295,41 @@ def test_a_row_of_an_array_that_is_no_utf8_is_an_error_and_the_others_are_read()
     # one that the JSON itself escapes is text like any other
     (escaped,) = read_traces([json.dumps([ROW | {"answer": "Ad\udce9."}])])
     assert escaped.generation.text == "Ad\udce9."
+
+
+def test_a_file_name_or_a_text_is_no_lines(tmp_path):
+    for wrong in ("rows.jsonl", tmp_path / "rows.jsonl", b"{}", '{"question": "q"}\n'):
+        with pytest.raises(TypeError, match=r"open\(PATH, encoding='utf-8'\)"):
+            read_traces(wrong)
+
+
+def test_documents_of_frameworks_are_passages():
+    Document = pytest.importorskip("langchain_core.documents").Document
+    schema = pytest.importorskip("llama_index.core.schema")
+    TextNode, NodeWithScore = schema.TextNode, schema.NodeWithScore
+    node = TextNode(text="Rome is big.", metadata={"title": "Rome"})
+    found = passages_from(
+        [
+            Document(page_content="Rome is old.", metadata={"title": "Rome"}, id="7"),
+            node,
+            NodeWithScore(node=node, score=0.5),
+        ]
+    )
+    assert [(p.text, p.title, p.id) for p in found] == [
+        ("Rome is old.", "Rome", "7"),
+        ("Rome is big.", "Rome", None),
+        ("Rome is big.", "Rome", None),
+    ]
+
+
+@pytest.mark.parametrize("wrong", [7, None, object(), ("text", "a"), {"texts": "a"}])
+def test_what_is_no_passage_is_named(wrong):
+    with pytest.raises(ValueError, match="a string 'text' or 'page_content', not"):
+        passages_from([wrong])
+
+
+def test_which_of_question_and_answer_is_no_text_is_said():
+    with pytest.raises(TypeError, match="the question must be a string, not NoneType"):
+        trace_of(None, ["p"], "a")
+    with pytest.raises(TypeError, match="the answer must be a string, not dict"):
+        trace_of("q", ["p"], {"text": "a"})

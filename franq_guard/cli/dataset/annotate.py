@@ -145,6 +145,8 @@ def _tell(done: Done, source: str, folder: Path, as_json: bool) -> None:
         )
     else:
         tell(f"{done.judged} claims judged by {source}, {done.before} were before")
+    if done.stopped:
+        say(f"stopped: {done.stopped}")
     if done.not_judged:
         say(
             f"{done.not_judged} claims were not judged (`error` in {folder / 'labels.jsonl'} says "

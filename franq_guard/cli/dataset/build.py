@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.console import bar, emit, fail, needing, say, tell, working
+from franq_guard.cli.console import bar, emit, fail, needing, say, tell, told, working
 from franq_guard.cli.dataset.sets import resumable
 from franq_guard.cli.options import JsonFlag, loaded_language_model
 
@@ -92,6 +92,8 @@ def build(
     """
     if documents is None and questions is None:
         fail("what is asked about? Give --documents DIR, --questions FILE, or both")
+    if out.exists() and not out.is_dir():
+        fail(f"--out {out} is a file: name a folder")
     _one_of("form", form, "long", "short")
     _one_of("show", show, "mixed", "retrieved")
     _one_of("edits-by", edits_by, "rules", "model")
@@ -171,7 +173,7 @@ def _material(documents: Path | None, questions: Path | None, words: int) -> _Ma
             return _Material(passages, [])
         given, own = read_given(questions, after=len(passages))
     except (ValueError, OSError) as error:
-        fail(str(error))
+        fail(told(error))
     if documents is None and any(question.own is None for question in given):
         fail(f"{questions} has questions without passages: give --documents DIR to search in")
     return _Material([*passages, *own], given)
@@ -183,7 +185,7 @@ def _model(where: str) -> LanguageModel:
         with needing("pip install 'franq-guard[offline]'"):
             return loaded_language_model(where)
     except (ValueError, OSError, RuntimeError) as error:
-        fail(str(error))
+        fail(told(error))
 
 
 def _search(passages: Sequence[Passage], retrieval: str, k: int) -> Search:
@@ -204,7 +206,7 @@ def _begin(out: Path, asked: _Material, recipe: Recipe, model: LanguageModel) ->
     try:
         return ClaimSet.create(out, settings(recipe, asked.passages, model))
     except (ValueError, OSError) as error:
-        fail(str(error))
+        fail(told(error))
 
 
 def _replies(made: ClaimSet, model: LanguageModel) -> Replies:

@@ -22,6 +22,10 @@ Search = Callable[[str], Sequence[Passage]]
 """Function from a claim to further passages that may show whether the claim is true."""
 
 
+_UNREACHABLE = "cannot be reached: "
+"""What :mod:`franq_guard.language_model.asking` says once it has tried often enough."""
+
+
 class Labeller(Protocol):
     """What :func:`annotate` needs of a judge."""
 
@@ -111,11 +115,15 @@ def judgement(found: ClaimJudgement, read: Callable[[], Reading]) -> ClaimJudgem
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """Counts of claims: ``judged`` now, ``not_judged`` (an error), judged ``before`` this run."""
+    """Counts of claims: ``judged`` now, ``not_judged`` (an error), judged ``before`` this run.
+
+    ``stopped``: why the run ended before all were asked about; empty if it did not.
+    """
 
     judged: int
     not_judged: int
     before: int
+    stopped: str = ""
 
 
 def annotate(
@@ -128,7 +136,8 @@ def annotate(
     """Judge every claim of the set that this judge, with its current prompt, has not judged yet.
 
     Claims whose judgement was an error are tried again. Each judgement is written to disk before
-    the next one is awaited.
+    the next one is awaited. Where the judge's server cannot be reached, the run ends: it would fail
+    for every claim, after a wait for each.
 
     Args:
         claims: the set.
@@ -142,13 +151,16 @@ def annotate(
         if said.source == judge.source and said.version == judge.version and not said.error
     }
     todo = [(t, i) for t, i in claims_in(claims.answers()) if (t.id, i) not in done][:limit]
-    judged = 0
+    judged, stopped = 0, ""
     for number, said in enumerate(_judged(judge, todo), start=1):
         claims.add(said)
         judged += not said.error
         if progress is not None:
             progress(number, len(todo))
-    return Annotated(judged, len(todo) - judged, len(done))
+        if said.error and _UNREACHABLE in said.error:
+            stopped = said.error
+            break
+    return Annotated(judged, len(todo) - judged, len(done), stopped)
 
 
 def _judged(judge: Labeller, todo: Sequence[tuple[Trace, int]]) -> Iterator[ClaimJudgement]:

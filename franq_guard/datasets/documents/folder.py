@@ -2,33 +2,64 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from franq_guard.claims.sentences import sentences
 from franq_guard.datasets.documents.formats import SUFFIXES, sections
 from franq_guard.records import Passage
 
+_log = logging.getLogger(__name__)
+
 
 def read_folder(folder: Path, *, words: int = 100) -> tuple[Passage, ...]:
     """Every document under ``folder`` cut into passages of at most about ``words`` words.
 
-    Text is cut at headings and between sentences; a longer sentence is a passage of its own. Bytes
-    that are not UTF-8 become U+FFFD. ``title`` is the file's path relative to ``folder``; ``id`` is
-    that path and the passage's number.
+    Text is cut at headings and between sentences; a longer sentence is a passage of its own.
+    ``title`` is the file's path relative to ``folder``; ``id`` is that path and the passage's
+    number. A document that cannot be read, such as one that is not UTF-8, is left out with a
+    warning; files of other kinds are left out, too, and counted in one.
 
     Raises:
-        ValueError: if ``folder`` is not a folder or has no text, or a document cannot be read.
+        ValueError: if ``folder`` is not a folder or has no text, or no document can be read.
         ModuleNotFoundError: for a PDF where ``pypdf`` is not installed.
     """
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder")
-    files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
-    passages = tuple(p for f in files for p in _read(f, f.relative_to(folder).as_posix(), words))
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    passages, wrong = [], []
+    for file in files:
+        if file.suffix.lower() not in SUFFIXES:
+            continue
+        try:
+            # All of it or nothing: a document that breaks off would be taken for a whole one.
+            passages += list(_read(file, file.relative_to(folder).as_posix(), words))
+        except OSError as error:
+            wrong.append(f"{file} cannot be read: {error.strerror or error}")
+        except ValueError as error:
+            wrong.append(str(error))
     if not passages:
-        raise ValueError(f"no text found: {folder} holds no non-empty {', '.join(SUFFIXES)} file")
-    return passages
+        none = f"no text found: {folder} holds no non-empty {', '.join(SUFFIXES)} file"
+        raise ValueError(wrong[0] if wrong else none + _of_other_kinds(files))
+    for why in wrong:
+        _log.warning("a document is left out: %s", why)
+    if others := _of_other_kinds(files):
+        _log.warning("read were %s files%s", ", ".join(SUFFIXES), others)
+    return tuple(passages)
+
+
+def _of_other_kinds(files: Iterable[Path]) -> str:
+    """How many files have a name that is not read, by its end; hidden ones are nobody's text."""
+    kinds = Counter(
+        file.suffix.lower() or "without an end of the name"
+        for file in files
+        if file.suffix.lower() not in SUFFIXES and not file.name.startswith(".")
+    )
+    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return f"; left out: {told}" if told else ""
 
 
 def _read(file: Path, name: str, words: int) -> Iterator[Passage]:

@@ -22,10 +22,10 @@ _HEADINGS = frozenset(f"h{n}" for n in range(1, 7))
 def sections(file: Path) -> Iterator[str]:
     """The sections of a document: the text between two headings, of a page, or of a row.
 
-    Bytes that are not UTF-8 become U+FFFD. A heading stays at the start of its section.
+    Text is UTF-8, or UTF-16 with a byte order mark. A heading stays at the start of its section.
 
     Raises:
-        ValueError: a PDF or JSON Lines file that cannot be read, named.
+        ValueError: a file that cannot be read, named.
         ModuleNotFoundError: a PDF where ``pypdf`` is not installed.
     """
     return _READERS[file.suffix.lower()](file)
@@ -34,7 +34,10 @@ def sections(file: Path) -> Iterator[str]:
 def _plain(file: Path) -> Iterator[str]:
     with file.open("rb") as stream:
         encoding = encoding_of(stream.read(2))
-    yield file.read_text(encoding=encoding, errors="replace")
+    try:
+        yield file.read_text(encoding=encoding)
+    except UnicodeDecodeError as error:  # what it means instead is not known: "é" may be lost
+        raise ValueError(f"{file} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
 
 
 def _markdown(file: Path) -> Iterator[str]:
