@@ -142,7 +142,12 @@ def is_notice(text: str) -> bool:
     That is a short text without a number ("Successfully transferred to billing"), or with a word
     for what was done ("Ticket 4711 created").
     """
-    return len(text) <= _NOTICE and (not _DIGIT.search(text) or bool(_DONE.search(text)))
+    return len(text) <= _NOTICE and (not _DIGIT.search(text) or says_it_is_done(text))
+
+
+def says_it_is_done(text: str) -> bool:
+    """Whether a text has a word for what a tool did: created, saved, confirmed."""
+    return bool(_DONE.search(text))
 
 
 class NoPassagesNote:

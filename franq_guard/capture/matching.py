@@ -7,8 +7,9 @@ is needed. The rules to deal with that are here, for all frameworks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from franq_guard.basics.text import place_of
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+")
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|[nrt"/\\])')  # of JSON
 _SHINGLE = 6
+_PART = 8  # stretches of six words; 13 words in a row, which are not in a prompt by chance
 _FEWEST = 4  # words of a sentence
+_MOST = 0.5  # of the words of what is left of an answer
 
 
 class ModelCall(Protocol):
@@ -36,13 +39,39 @@ Call = TypeVar("Call", bound=ModelCall)
 
 
 def call_that_wrote(answer: str, calls: Sequence[Call]) -> Call | None:
-    """The newest of ``calls`` with this text; else with overlapping text; else the last one."""
+    """The newest of ``calls`` with this text; else with overlapping text; else with most words."""
     wanted = answer.strip()
-    for same in (_equal, _overlapping):
+    for same in (_equal, _overlaps_long):
         for call in reversed(calls):
             if wanted and same((call.text or "").strip(), wanted):
                 return call
-    return calls[-1] if calls else None
+    words = _words(wanted)
+    return max(reversed(calls), key=lambda call: _share_of(call.text, words), default=None)
+
+
+def calls_behind(answer: str, calls: Sequence[Call]) -> list[Call]:
+    """The ``calls`` that an answer is made of: several where an application joins their texts.
+
+    These are all whose text is in it, and those that share most of the words of what is left. Where
+    no text is in it, because the application has rewritten it, they are those that share most of
+    its words, and all calls if none shares any: it must not be left to chance which one it was.
+    """
+    wanted = answer.strip()
+    wrote = call_that_wrote(answer, calls)
+    behind = [call for call in calls if _is_long_part((call.text or "").strip(), wanted)]
+    if wrote is not None and wanted and wanted in (wrote.text or "") and wrote not in behind:
+        behind.append(wrote)
+    rest = wanted
+    for text in sorted(((call.text or "").strip() for call in behind), key=len, reverse=True):
+        rest = "" if wanted in text else rest.replace(text, " ")
+    words = _words(rest)
+    shares = [_share_of(call.text, words) for call in calls]
+    best = max(shares, default=0.0)
+    if not behind and not best:
+        return list(calls)
+    least = _MOST if behind else best / 2
+    known = {id(call) for call in behind}
+    return [c for c, share in zip(calls, shares, strict=True) if id(c) in known or share >= least]
 
 
 def same_text(one: str, other: str) -> bool:
@@ -73,7 +102,9 @@ def clipped(generation: Generation, answer: str) -> Generation:
 def shown(passages: Sequence[Passage], prompt: str | None) -> list[Passage]:
     """The ``passages`` that are in the prompt; all of them if that cannot be determined.
 
-    A chain may retrieve passages and leave them out of the prompt; the model did not see these.
+    A chain may retrieve passages and leave them out of the prompt; the model did not see these. It
+    may also shorten them: of a long one a small share is then in the prompt, beside a whole short
+    one.
     """
     if prompt is None or not passages:
         return list(passages)
@@ -82,7 +113,27 @@ def shown(passages: Sequence[Passage], prompt: str | None) -> list[Passage]:
     shares = [_share_in(passage.text, stretches, words) for passage in passages]
     # Half of the best share, because a chain may shorten every passage it puts into the prompt.
     least = max(shares) / 2
-    return [passage for passage, share in zip(passages, shares, strict=True) if share >= least]
+    seen = {place for place, share in enumerate(shares) if share >= least}
+    seen |= _shortened(passages, seen, stretches)
+    return [passage for place, passage in enumerate(passages) if place in seen]
+
+
+def _shortened(passages: Sequence[Passage], seen: Collection[int], prompt: set[str]) -> set[int]:
+    """The places of passages of which a part is in the prompt, and by no other passage.
+
+    Chunks overlap, and pages have the same head: what those that are ``seen`` have does not count.
+    """
+    if len(seen) == len(passages):
+        return set()
+    parts = {place: _own_stretches(passages[place].text) for place in range(len(passages))}
+    known = {stretch for place in seen for stretch in parts[place]}
+    left = {place: parts[place] & prompt for place in parts if place not in seen}
+    found: set[int] = set()
+    for place in sorted(left, key=lambda place: -len(left[place])):
+        if len(left[place] - known) >= _PART:
+            found.add(place)
+            known |= left[place]
+    return found
 
 
 def unescaped(text: str) -> str:
@@ -133,6 +184,35 @@ def _equal(text: str, wanted: str) -> bool:
     return text == wanted
 
 
+def _overlaps_long(text: str, wanted: str) -> bool:
+    """Whether the answer is in a text, or the text in it and not by chance (a route, a "yes")."""
+    return bool(text) and (wanted in text or _is_long_part(text, wanted))
+
+
+def _is_long_part(text: str, wanted: str) -> bool:
+    return text in wanted and len(_WORD.findall(text)) >= _FEWEST
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _share_of(text: str | None, wanted: Sequence[str]) -> float:
+    """The share of the ``wanted`` words that ``text`` has, two in a row so that it is no chance.
+
+    Of a text of a few words all must be there, in a row.
+    """
+    own = _words(text or "")
+    if not own or not wanted:
+        return 0.0
+    if len(own) < _FEWEST:
+        return len(own) / len(wanted) if f" {' '.join(own)} " in f" {' '.join(wanted)} " else 0.0
+    if len(wanted) == 1:
+        return float(wanted[0] in own)
+    pairs = set(pairwise(wanted))
+    return len(pairs & set(pairwise(own))) / len(pairs)
+
+
 def _overlapping(text: str, wanted: str) -> bool:
     return bool(text) and (text in wanted or wanted in text)
 
@@ -148,6 +228,10 @@ def _share_in(text: str, stretches: set[str], words: Sequence[str]) -> float:
         return float(" ".join(own) in " ".join(words))
     found = _stretches(own)
     return sum(stretch in stretches for stretch in found) / len(found)
+
+
+def _own_stretches(text: str) -> set[str]:
+    return set(_stretches(_WORD.findall(unescaped(text))))
 
 
 def _stretches(words: Sequence[str]) -> list[str]:

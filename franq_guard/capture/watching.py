@@ -38,7 +38,7 @@ FoundT = TypeVar("FoundT")
 class _Seen:
     """A run that has ended: how to gather its job, its telemetry context, its own context."""
 
-    gather: Callable[[], Job]
+    gather: Callable[[], Job | None]
     place: Any
     context: Context
 
@@ -153,11 +153,12 @@ class Watcher:
         """Whether the run with this id is in the sample; the same at each call."""
         return crc32(run_id.encode()) < self._sample * 2**32
 
-    def offer(self, gather: Callable[[], Job]) -> None:
+    def offer(self, gather: Callable[[], Job | None]) -> None:
         """Queue a job to be checked and reported; neither waits nor raises.
 
         Args:
-            gather: makes the job; called in the checking thread.
+            gather: makes the job, or None if there is nothing to check; called in the checking
+                thread.
         """
         try:
             self._queue.put(_Seen(gather, hooks.here(), copy_context()))
@@ -187,6 +188,8 @@ class Watcher:
 
     def _check(self, seen: _Seen) -> None:
         job = seen.gather()
+        if job is None:
+            return
         with hooks.under([(trace, seen.place) for trace in job.traces]):
             answer = job.check()
         with self._lock:

@@ -118,7 +118,7 @@ TRACE_SCHEMA: Schema = {
         },
         "claims": {
             "type": ["array", "null"],
-            "description": "Checked as given; what they leave of the answer is split and checked, too.",
+            "description": "Checked as given, and what they leave of the answer as it is split.",
             "items": {
                 "type": "object",
                 "required": ["text"],

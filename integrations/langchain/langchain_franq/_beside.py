@@ -6,22 +6,26 @@ Such texts stand anywhere in the output, or were written by models inside an age
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from franq_guard import GuardedAnswer
 from franq_guard.capture.job import Job
 from franq_guard.capture.outlet import REPORT_KEY
+from langchain_franq._blocks import own_in_blocks
 from langchain_franq._capture import Capture
 from langchain_franq._evidence import BY_A_MODEL_KEY
-from langchain_franq._messages import Report, with_text
+from langchain_franq._messages import Report, text_of, with_text
 from langchain_franq._shapes import Located
 from langchain_franq._texts import Path, given_texts, is_named_by, is_passage, mapped, texts_in
 
 _WORD = re.compile(r"\w+")
 _STRETCH = 4  # words in a row; fewer (a route, a label) do not show where a text is from
+
+Checked = Mapping[str, tuple[str, Report]]
+"""The checked text and the report for each raw text."""
 
 ALSO_CHECKED_KEY = "also_checked"
 """The report's entry for the top-level keys of texts that were checked besides the answer."""
@@ -39,7 +43,7 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
     if located.fields:
         return {t: p for p, t in texts_in(output) if t.strip() and is_named_by(located.fields, p)}
     known = given_texts(given)
-    said = {str(m.text) for m in _messages_of(output) if isinstance(m, AIMessage)}
+    said = {text_of(m) for m in _messages_of(output) if isinstance(m, AIMessage)}
     stretches = _stretches([located.text, *capture.texts])
     whole = {text.strip() for text in capture.texts if len(_WORD.findall(text)) > 1}
 
@@ -62,7 +66,24 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
 
 def tool_texts(output: Any, capture: Capture) -> list[str]:
     """The texts of tools among the messages of an output that a model wrote in this run."""
-    return list(dict.fromkeys(str(m.text) for m in _written_in_tools(output, capture)))
+    texts: list[str] = []
+    for message in _tools_of(output):
+        text = str(message.text)
+        texts += [text] if capture.wrote_in_a_tool(text) else []
+        texts += own_in_blocks(message, capture.wrote_inside_tools)
+    return list(dict.fromkeys(texts))
+
+
+def with_blocks(message: BaseMessage, checked: Checked, report: Report) -> BaseMessage:
+    """A tool's message with the checked texts in its blocks, marked as a model's.
+
+    ``report``: of one of these texts, for a message that has none.
+    """
+    content = mapped(message.content, lambda _, text: checked.get(text, (text, {}))[0])
+    known = message.response_metadata
+    told = {**(known.get(REPORT_KEY) or report), BY_A_MODEL_KEY: True}
+    update = {"content": content, "response_metadata": {**known, REPORT_KEY: told}}
+    return message.model_copy(update=update)
 
 
 def with_checked(
@@ -90,27 +111,26 @@ def with_checked(
     return mapped(of_tools, lambda _, text: texts.get(text, text))
 
 
-def _with_tool_texts(
-    output: Any, checked: Mapping[str, tuple[str, Report]], capture: Capture
-) -> Any:
-    found = [m for m in _written_in_tools(output, capture) if str(m.text) in checked]
-    if not found:
+def _with_tool_texts(output: Any, checked: Checked, capture: Capture) -> Any:
+    def told(message: ToolMessage) -> BaseMessage:
+        new: BaseMessage = message
+        if (raw := str(message.text)) in checked and capture.wrote_in_a_tool(raw):
+            text, report = checked[raw]
+            new = with_text(message, text, {**report, BY_A_MODEL_KEY: True})
+        own = own_in_blocks(message, capture.wrote_inside_tools)
+        own = [text for text in own if text in checked]
+        return with_blocks(new, checked, checked[own[0]][1]) if own else new
+
+    changed = {id(message): told(message) for message in _tools_of(output)}
+    if not changed:
         return output
-
-    def told(message: Any) -> Any:
-        if not any(message is one for one in found):
-            return message
-        text, report = checked[str(message.text)]
-        return with_text(message, text, {**report, BY_A_MODEL_KEY: True})
-
-    return {**output, "messages": [told(message) for message in output["messages"]]}
+    return {**output, "messages": [changed.get(id(m), m) for m in output["messages"]]}
 
 
-def _written_in_tools(output: Any, capture: Capture) -> Iterator[ToolMessage]:
-    for message in _messages_of(output):
-        told = isinstance(message, ToolMessage) and REPORT_KEY not in message.response_metadata
-        if told and capture.wrote_in_a_tool(str(message.text)):
-            yield message
+def _tools_of(output: Any) -> list[ToolMessage]:
+    """The messages of tools in an output, but for those that a guard has checked."""
+    told = [message for message in _messages_of(output) if isinstance(message, ToolMessage)]
+    return [message for message in told if REPORT_KEY not in message.response_metadata]
 
 
 def _messages_of(output: Any) -> Sequence[Any]:

@@ -92,10 +92,11 @@ class Call:
         Raises:
             TypeError, KeyError: if no answer can be found in the output.
         """
-        if not self.watch.fields and has_stopped(output, self.value, self.watch.output_key):
+        key, wrote = self.watch.output_key, self.capture.wrote
+        if not self.watch.fields and has_stopped(output, self.value, key, wrote):
             located = without_answer(output)
         else:
-            located = locate(output, self.watch.output_key, self.watch.fields)
+            located = locate(output, key, self.watch.fields)
         found = texts_to_check(output, located, self.value, self.capture)
         own = [] if located.fields else [located.text]
         beside = {text: path[0] for text, path in found.items() if path}

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_written
-from franq_guard.capture.matching import call_that_wrote, same_text
+from franq_guard.capture.matching import call_that_wrote, calls_behind, same_text
+from langchain_franq._blocks import own_in_blocks, passages_in_blocks, read_by_model
 from langchain_franq._events import Events
 from langchain_franq._evidence import (
     FoundFor,
@@ -84,7 +85,9 @@ class Capture(Events):
         told = self._but_itself(self._told_by_tools(), answer)
         artifacts = [artifact_passages(made) for _, made in self._tool_outputs]
         found = self.retrieved() or passages_of(artifacts)
-        beside = [*self._fetched_beside(found), *with_told(found, told)]
+        with self._lock:
+            called = list(self._called_with)
+        beside = [*self._fetched_beside(found), *with_told(found, told, called)]
         return (
             (passages_of([*found, *beside]) if found else [])
             or self.usual(output, given)
@@ -151,13 +154,14 @@ class Capture(Events):
         return [passage for passage in passages if not same_text(passage.text, answer)]
 
     def _quoted(self, answer: str, given: Any) -> list[Passage]:
-        run = self.answer_run(answer)
+        runs = calls_behind(answer, self._answering())
         with self._lock:
             texts, said = list(self._texts), [*self._called_with, *self._said]
             searched = bool(self._retrievers)
-        if run is None or searched:
+        if not runs or searched:
             return []
-        found = self._but_written(quoted(texts, run.seen), asked_in(given))
+        quotes = passages_of([quoted(texts, run.seen) for run in runs])
+        found = self._but_written(quotes, asked_in(given))
         own = [*given_texts(given), *said] if found else []
         return without_own(found, [Writer([text]) for text in own])
 
@@ -167,7 +171,9 @@ class Capture(Events):
             ended = [(id, made, self._called_before[id]) for id, made in self._tool_outputs]
         for id, made, before in ended:
             if not is_error(made) and (text := text_of_tool(made)) is not None:
-                told = passages_of(without_written(text, self._texts_inside(id)))
+                inside = self._texts_inside(id)
+                blocks = passages_in_blocks(made, inside)
+                told = passages_of([without_written(text, inside), blocks])
                 known = [passage.text for passage in found]
                 found += without_echoed(told, self._called_with[:before], known)
         return passages_of(found)
@@ -181,6 +187,12 @@ class Capture(Events):
         """What the models wrote."""
         with self._lock:
             return [run.text for run in self._models.values() if run.text]
+
+    @property
+    def arguments(self) -> list[str]:
+        """The texts that the models called tools with."""
+        with self._lock:
+            return [text for run in self._models.values() for text in run.arguments]
 
     @property
     def texts_of_tools(self) -> list[str]:
@@ -202,20 +214,32 @@ class Capture(Events):
             ended = {id for id, output in self._tool_outputs if text_of_tool(output) == text}
         return any(without_written(text, self._texts_inside(id)) != text for id in ended)
 
+    def wrote_inside_tools(self, text: str) -> bool:
+        """Whether a model inside any tool wrote ``text`` or a part of it."""
+        own = [run.own_text for run in self._runs_by(tools=True)]
+        return without_written(text, own) != text
+
     def told_by_models(self) -> list[str]:
-        """What tools returned that a model inside them wrote, or a part of it."""
+        """What tools returned that a model inside them wrote, or a part of it, as it is read."""
         with self._lock:
-            told = [text_of_tool(output) for _, output in self._tool_outputs]
-        return [text for text in told if text is not None and self.wrote_in_a_tool(text)]
+            outputs = [output for _, output in self._tool_outputs]
+        return [
+            read_by_model(output) if isinstance(output, ToolMessage) else text
+            for output in outputs
+            if (text := text_of_tool(output)) is not None
+            and (self.wrote_in_a_tool(text) or own_in_blocks(output, self.wrote_inside_tools))
+        ]
 
     def seen_behind(self, answer: str) -> str:
         """What models were given whose words an ``answer`` may rest on.
 
-        These are the models inside tools, and those whose text is in the prompt of the answer.
+        These are the models inside tools, those whose texts the answer is made of, and those whose
+        text is in the prompt of one of these.
         """
         with self._lock:
             runs = list(self._models.values())
-        return seen_behind(self.answer_run(answer), self._runs_by(tools=True), runs)
+        others = [*self._runs_by(tools=True), *calls_behind(answer, self._answering())]
+        return seen_behind(self.answer_run(answer), others, runs)
 
     def _texts_inside(self, run_id: UUID) -> list[str]:
         with self._lock:
@@ -234,14 +258,15 @@ class Capture(Events):
             ]
 
     def answer_run(self, answer: str) -> ModelRun | None:
-        """The run that wrote ``answer``: with equal text, else one in the other, else the last.
+        """The run that wrote ``answer``, or most of it; see :func:`call_that_wrote`."""
+        return call_that_wrote(answer, self._answering())
 
-        Runs inside a retriever (query rewriting, re-ranking) do not count.
-        """
+    def _answering(self) -> list[ModelRun]:
+        """The runs that may have written an answer, and not a query or a choice in a retriever."""
         with self._lock:
             wrote = {id: run for id, run in self._models.items() if run.text is not None}
             runs = [run for id, run in wrote.items() if not self._inside_retriever(id)]
-        return call_that_wrote(answer, runs or list(wrote.values()))
+        return runs or list(wrote.values())
 
     def asked(self, answer: str) -> str:
         """The question if it is not in the input: from the model's messages or a search query."""

@@ -19,6 +19,7 @@ from franq_guard import Passage
 from franq_guard.capture.matching import same_text
 from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import document_texts, step_passages
+from langchain_franq._messages import text_of
 from langchain_franq._model_run import ModelRun, class_name
 from langchain_franq._texts import argument_texts, said_in, texts_in
 
@@ -166,7 +167,8 @@ class Events(BaseCallbackHandler):
         run.info = {**(first.generation_info or {}), **metadata}
         calls = [call["args"] for call in getattr(message, "tool_calls", ())]
         run.arguments = [text for _, text in texts_in(calls)]
-        run.text, run.ended = first.text, True
+        said = text_of(message) if isinstance(message, BaseMessage) else ""
+        run.text, run.ended = first.text or said, True
 
     def _enter(
         self, run_id: UUID, parent_run_id: UUID | None, model_run: ModelRun | None = None

@@ -10,15 +10,15 @@ from langchain_core.messages import (
     AIMessage,
     BaseMessage,
     ToolMessage,
-    convert_to_messages,
 )
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import is_notice, passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
+from langchain_franq._blocks import passages_in_blocks, read_by_model
 from langchain_franq._model_run import plain, without_echoed
-from langchain_franq._texts import argument_texts, is_of_user, messages_held
+from langchain_franq._texts import argument_texts, as_messages, is_of_user, messages_held
 
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
@@ -28,6 +28,21 @@ FoundFor = Callable[[str], Sequence[Passage] | None]
 
 _QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 _BETWEEN = 60  # characters beside each document in a joined text: its number, its title
+_NAMING = {
+    *("title", "source", "id", "url", "uri", "link", "file", "filename", "file_name", "path"),
+    *("file_path", "page", "page_label", "page_number", "start_index", "chunk", "score"),
+}  # keys of the metadata that tell where a document is from
+_LABELS = {
+    *("a", "an", "and", "are", "as", "at", "below", "by", "for", "from", "here", "i", "in", "is"),
+    *("it", "no", "of", "on", "or", "s", "that", "the", "these", "this", "to", "was", "were"),
+    *("archive", "article", "base", "best", "chunk", "chunks", "content", "contents", "context"),
+    *("data", "database", "doc", "docs", "document", "documents", "end", "excerpt", "excerpts"),
+    *("following", "found", "hit", "hits", "index", "information", "item", "items", "knowledge"),
+    *("match", "matches", "matching", "metadata", "most", "number", "page_content", "passage"),
+    *("passages", "query", "question", "rank", "relevance", "relevant", "result", "results"),
+    *("retrieved", "search", "searched", "similarity", "snippet", "snippets", "text", "texts"),
+    *("top", "type", "with", *_NAMING, "pages", "sources", "titles", "name"),
+}  # words that a tool puts beside a document and that say nothing of it
 _OWN_ANSWER = "Returning structured response:"  # create_agent's message with its model's answer
 
 
@@ -84,14 +99,6 @@ def messages_in(*places: Any) -> list[BaseMessage]:
     return found
 
 
-def as_messages(given: Iterable[Any]) -> list[BaseMessage]:
-    """Messages, also from tuples or dicts; empty if there is anything else among them."""
-    try:
-        return convert_to_messages(list(given))
-    except (ValueError, NotImplementedError, TypeError):
-        return [message for message in given if isinstance(message, BaseMessage)]
-
-
 def artifact_passages(output: object) -> list[Passage]:
     """The documents in a tool message's ``artifact``."""
     artifact = getattr(output, "artifact", None)
@@ -127,23 +134,54 @@ def without_joined(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage in passages if not _joins(passage.text, texts)]
 
 
-def with_told(found: Sequence[Passage], told: Sequence[Passage]) -> list[Passage]:
+def with_told(
+    found: Sequence[Passage], told: Sequence[Passage], called: Iterable[str] = ()
+) -> list[Passage]:
     """What a tool found, and the texts it ``told`` the model, unless these only join that.
 
-    What it found may be names of sources alone: then the text is what the answer rests on.
+    What it found may be names of sources alone: then the text is what the answer rests on. So it is
+    if it tells more beside the documents, such as a price. ``called``: with what tools were called,
+    which is no more than a label.
     """
     texts = {plain(passage.text) for passage in found}
-    return [*found, *(one for one in told if not _joins(one.text, texts))] if texts else [*told]
+    labels = [*map(plain, called), *(name for passage in found for name in _names(passage))]
+    joined = [p for p in told if _joins(p.text, texts) and not _tells_more(p.text, texts, labels)]
+    return [*found, *(one for one in told if one not in joined)] if texts else [*told]
 
 
 def _joins(text: str, texts: Iterable[str]) -> bool:
     """Whether a text is made of ``texts``, of which the words are given, and little beside."""
-    rest = whole = plain(text)
+    whole = plain(text)
+    parts, rest = _parts_and_rest(whole, texts)
+    beside = len("".join(rest.split()))
+    return bool(parts) and beside <= min(_BETWEEN * len(parts), len(whole) / 2)
+
+
+def _parts_and_rest(whole: str, texts: Iterable[str]) -> tuple[list[str], str]:
+    rest = whole
     parts = sorted((t for t in texts if t and t in whole and t != whole), key=len, reverse=True)
     for part in parts:
         rest = rest.replace(part, "")
-    beside = len("".join(rest.split()))
-    return bool(parts) and beside <= min(_BETWEEN * len(parts), len(whole) / 2)
+    return parts, rest
+
+
+def _tells_more(text: str, texts: Iterable[str], labels: Iterable[str]) -> bool:
+    """Whether there is more beside the ``texts`` than ``labels``, numbers of a list and the like.
+
+    A metadata's value that a tool has chosen to print counts; the whole of it, printed, does not.
+    """
+    _, rest = _parts_and_rest(plain(text), texts)
+    left = f" {rest} "
+    for label in sorted(filter(None, labels), key=len, reverse=True):
+        left = left.replace(f" {label} ", " ")
+    return any(word not in _LABELS and len(word.lstrip("0123456789")) > 0 for word in left.split())
+
+
+def _names(passage: Passage) -> list[str]:
+    """The words by which a passage is named, and those of its metadata as Python prints it."""
+    about = passage.metadata or {}
+    held = [value for key, value in about.items() if plain(str(key)) in _NAMING]
+    return [plain(str(name)) for name in (passage.title, passage.id, *held, dict(about)) if name]
 
 
 def quoted(texts: Iterable[str], prompt: str) -> list[Passage]:
@@ -165,12 +203,12 @@ def _of_tools(
     for message in messages:
         called += _arguments(message)
         if isinstance(message, ToolMessage) and _found_something(message):
-            behind = None if known is None else known(str(message.text))
+            behind = None if known is None else known(read_by_model(message))
             artifact = artifact_passages(message)
             if behind is None:
                 given = [passage.text for passage in (*seen, *found)]
                 told = without_echoed(_told(message, written), called, given)
-                found += with_told(artifact, told)
+                found += with_told(artifact, told, called)
             else:
                 found += artifact or behind
     return passages_of(found)
@@ -200,7 +238,7 @@ def seen_in_tools(messages: Iterable[BaseMessage], known: FoundFor | None = None
     """The passages that models inside tools wrote from; the agent's own prompt lacks them."""
     found: list[Sequence[Passage]] = [artifact_passages(m) for m in messages if _by_a_model(m)]
     if known is not None:
-        texts = [str(m.text) for m in messages if isinstance(m, ToolMessage)]
+        texts = [read_by_model(m) for m in messages if isinstance(m, ToolMessage)]
         found += [known(text) or () for text in texts]
     return "\n".join(passage.text for passages in found for passage in passages)
 
@@ -213,4 +251,5 @@ def _told(message: ToolMessage, written: Collection[str]) -> list[Passage]:
     """A tool's text as passages, without what a model inside it wrote or a guard marked."""
     if _by_a_model(message):
         return []
-    return passages_of(without_written(without_marked(str(message.text)), written))
+    text = without_written(without_marked(str(message.text)), written)
+    return passages_of([text, passages_in_blocks(message, written)])

@@ -12,11 +12,13 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from franq_guard import Passage
+from franq_guard.capture.echoes import tells_beside
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import unescaped
 from franq_guard.capture.server_logprobs import GrowingServerText
 from franq_guard.claims.blocks import blocks
 from franq_guard.claims.sentences import sentences
+from langchain_franq._blocks import read_by_model
 
 _WORD = re.compile(r"\w+")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"' + r"|'[^'\"\n]*'")  # of JSON, or in code
@@ -48,7 +50,7 @@ class ModelRun:
         """Everything that the model was given, as one text."""
         if self.messages is None:
             return self.prompt or ""
-        return "\n\n".join(str(message.text) for message in self.messages)
+        return "\n\n".join(map(read_by_model, self.messages))
 
     @property
     def own_text(self) -> str:
@@ -164,14 +166,16 @@ def without_echoed(
     """What a tool told, without what tools had been called with before, if it is mostly that.
 
     A tool that records a thought or keeps notes returns them, at once or later. A text that was
-    ``seen`` before is a quote, and a document may have a sentence that was searched with.
+    ``seen`` before is a quote, and a document may have a sentence that was searched with. A tool
+    may also repeat for which name or question it has found the few words behind it.
     """
     writers = [Writer(called_with, "\n".join(seen))]
     left: list[Passage] = []
     for passage in told:
-        text = without_written(passage.text, own_parts(passage.text, writers))
+        own = own_parts(passage.text, writers)
+        text = without_written(passage.text, own)
         size, whole = (len("".join(t.split())) for t in (text, passage.text))
-        if 2 * size > whole:
+        if 2 * size > whole or tells_beside(passage.text, own):
             left.append(passage)
         elif size > _BESIDE:
             left.append(replace(passage, text=text))
@@ -187,6 +191,7 @@ def seen_behind(
     ``first``.
     """
     behind = [*([] if first is None else [first]), *others]
+    behind = list({id(run): run for run in behind}.values())
     left = {id(run): run for run in runs}
     for run in behind:
         left.pop(id(run), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import BaseMessageChunk
@@ -135,7 +136,7 @@ class Claims:
         if isinstance(chunk, Mapping):  # noted here: each lookup would read all chunks again
             self._carried |= {k: v for k, v in chunk.items() if k in PASSAGE_KEYS}
         found = _answer_in(chunk, self._call.watch.output_key)
-        self._streamable = self._streamable or found is not None
+        self._streamable = self._streamable or bool(found and found.text)
         return found
 
     def _left(self, reading: Reading) -> str:
@@ -192,6 +193,14 @@ def _answer_in(chunk: Any, output_key: str | None) -> Located | None:
     """The piece of the answer in a chunk; None if that is not certain yet."""
     if isinstance(chunk, Mapping):
         key = output_key or ANSWER_KEYS[0]
-        found = chunk.get(key)
-        return locate(chunk, key) if isinstance(found, (str, BaseMessageChunk)) else None
-    return locate(chunk) if isinstance(chunk, (str, BaseMessageChunk)) else None
+        return _piece(locate(chunk, key), chunk[key]) if _is_piece(chunk.get(key)) else None
+    return _piece(locate(chunk), chunk) if _is_piece(chunk) else None
+
+
+def _is_piece(value: Any) -> bool:
+    return isinstance(value, (str, BaseMessageChunk))
+
+
+def _piece(found: Located, value: str | BaseMessageChunk) -> Located:
+    """A refusal, or the words of audio, is released as a whole and in its own place."""
+    return found if isinstance(value, str) else replace(found, text=str(value.text))

@@ -15,12 +15,13 @@ from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables.utils import AddableDict
 
 from franq_guard.capture.outlet import REPORT_KEY
-from langchain_franq._evidence import as_messages
-from langchain_franq._messages import Report, with_text
+from langchain_franq._messages import Report, text_of, with_text
+from langchain_franq._state import command_in
 from langchain_franq._texts import (
     ALL,
     HISTORY_KEYS,
     Path,
+    as_messages,
     given_texts,
     is_of_user,
     is_structured,
@@ -51,6 +52,10 @@ class Located:
     fields: tuple[str, ...] = ()
 
 
+NO_ANSWER = Located("", lambda text, _: text, lambda text, _: text)
+"""Of an update of a state that has no answer in a known place."""
+
+
 def locate(output: Any, output_key: str | None = None, fields: Collection[str] = ()) -> Located:
     """The answer in a string, number, message, or a mapping that holds one of them.
 
@@ -72,7 +77,7 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
         return Located(str(output), lambda text, _: kind(text), lambda text, _: text)
     if isinstance(output, BaseMessage):
         return Located(
-            str(output.text),
+            text_of(output),
             lambda text, report: with_text(output, text, report),
             lambda text, report: with_text(AIMessageChunk(content="", id=output.id), text, report),
         )
@@ -84,15 +89,23 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
     return _structured(output, (ALL,), may_lack=False)
 
 
-def has_stopped(output: Any, given: Any, output_key: str | None = None) -> bool:
-    """Whether a graph has not answered yet: it asks somebody, or the user's message is its last."""
+def has_stopped(
+    output: Any, given: Any, output_key: str | None, wrote: Callable[[str], bool]
+) -> bool:
+    """Whether a graph has not answered yet: it asks somebody, or the user's message is its last.
+
+    That message is in what the graph was ``given``, but for a graph that goes on after a stop.
+    ``wrote``: whether a model of the run wrote a text; some graphs put it into a human message.
+    """
     answers = ANSWER_KEYS if output_key is None else (output_key, output_key.partition(".")[0])
     if not isinstance(output, Mapping) or any(k in output for k in answers if k != "messages"):
         return False
     held = output.get("messages")
     last = held[-1] if isinstance(held, list) and held else None
-    if isinstance(last, HumanMessage) and str(last.text) in given_texts(given):
-        return True
+    if isinstance(last, HumanMessage):
+        goes_on = given is None or command_in(given) is not None
+        if str(last.text) in given_texts(given) or (goes_on and not wrote(str(last.text))):
+            return True
     return _INTERRUPTED in output and not isinstance(last, AIMessage)
 
 
@@ -195,7 +208,7 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
 
 def asked_in(value: Any) -> list[str]:
     """The question in a chain's input, and what a model said before: neither is evidence."""
-    said = [str(m.text) for m in messages_held(value) if isinstance(m, AIMessage)]
+    said = [text_of(m) for m in messages_held(value) if isinstance(m, AIMessage)]
     return [question_of(value), *said]
 
 

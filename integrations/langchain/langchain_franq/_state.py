@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from franq_guard.capture.outlet import REPORT_KEY
-from langchain_franq._evidence import as_messages
+from langchain_franq._texts import as_messages
 
 if TYPE_CHECKING:
     from langgraph.types import Command

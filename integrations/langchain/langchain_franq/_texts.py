@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.runnables.utils import AddableDict
 from pydantic import BaseModel
 
 from franq_guard.capture.evidence import PASSAGE_KEYS
 from franq_guard.capture.outlet import REPORT_KEY
-from langchain_franq._messages import with_text
+from langchain_franq._messages import text_of, with_text
 
 Path = tuple[str, ...]
 Change = Callable[[Path, str], str]
@@ -41,7 +41,7 @@ def mapped(value: Any, change: Change, path: Path = ()) -> Any:
     if isinstance(value, BaseMessage):
         if not isinstance(value, AIMessage):
             return value
-        said = with_text(value, change(path, str(value.text)), None)
+        said = with_text(value, change(path, text_of(value)), None)
         return value if said == value else said
     if isinstance(value, Document):
         return value
@@ -72,10 +72,30 @@ def argument_texts(arguments: Any) -> list[str]:
     return [text for _, text in texts_in(arguments)] + printed
 
 
+def as_messages(given: Iterable[Any]) -> list[BaseMessage]:
+    """Messages, also from tuples or dicts; empty if there is anything else among them."""
+    try:
+        return convert_to_messages(list(given))
+    except (ValueError, NotImplementedError, TypeError, KeyError, AttributeError):
+        return [message for message in given if isinstance(message, BaseMessage)]
+
+
 def given_texts(given: Any) -> set[str]:
-    """All texts of an input, those of human messages among them."""
+    """All texts of an input, those of human messages among them.
+
+    Of a message in the form of a dict also the whole text of its blocks, as a graph's state has it.
+    """
     said = {str(m.text) for m in messages_held(given) if isinstance(m, HumanMessage)}
-    return said | {text for _, text in texts_in(given)}
+    whole = {text_of(m) for held in _lists_in(given) for m in as_messages(held)}
+    return said | whole | {text for _, text in texts_in(given)}
+
+
+def _lists_in(given: Any) -> list[Any]:
+    """An input that is a list, else the lists that it has under its keys or as its messages."""
+    if isinstance(given, (list, tuple)):
+        return [given]
+    held = given.values() if isinstance(given, Mapping) else [getattr(given, "messages", None)]
+    return [value for value in held if isinstance(value, (list, tuple))]
 
 
 def messages_held(given: Any) -> list[BaseMessage]:
@@ -99,7 +119,7 @@ def said_in(value: Any) -> list[str]:
     """
     held = messages_held(value)
     upto = max((i for i, m in enumerate(held) if isinstance(m, AIMessage)), default=-1)
-    said = [str(m.text) for m in held[: upto + 1] if isinstance(m, (AIMessage, HumanMessage))]
+    said = [text_of(m) for m in held[: upto + 1] if isinstance(m, (AIMessage, HumanMessage))]
     kept = [value.get(key) for key in HISTORY_KEYS] if isinstance(value, Mapping) else []
     return said + [text for _, text in texts_in(kept)]
 

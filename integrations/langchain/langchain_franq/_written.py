@@ -12,6 +12,7 @@ from franq_guard.capture.matching import prompt_of_messages
 from franq_guard.capture.writing import Prompts, Writers, Written
 from franq_guard.capture.writing import written as written_by
 from franq_guard.language_model.server.tokens import from_logprobs
+from langchain_franq._blocks import read_by_model
 from langchain_franq._model_run import ModelRun
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _prompts(run: ModelRun, only: LocalModel | None) -> Prompts:
 
 def _prompt_for(guard: Guard, messages: Sequence[BaseMessage]) -> str:
     system = [str(m.text) for m in messages if isinstance(m, SystemMessage)]
-    others = [str(m.text) for m in messages if not isinstance(m, SystemMessage)]
+    others = [read_by_model(m) for m in messages if not isinstance(m, SystemMessage)]
     return prompt_of_messages(guard, system, others)
 
 

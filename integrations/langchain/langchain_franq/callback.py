@@ -17,12 +17,14 @@ from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import ToldByModels, Watching
 from franq_guard.streaming.release import OnReport
+from langchain_franq._beside import texts_to_check
 from langchain_franq._evidence import messages_in, seen_in_tools
 from langchain_franq._find import models_of
 from langchain_franq._job import job_of
+from langchain_franq._messages import text_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
-from langchain_franq._shapes import has_stopped, locate, question_of
+from langchain_franq._shapes import NO_ANSWER, has_stopped, locate, question_of
 from langchain_franq._texts import ALL, given_texts, is_passage, texts_in
 
 if TYPE_CHECKING:
@@ -229,25 +231,35 @@ class FranqCallback(Watching, BaseCallbackHandler):
         if isinstance(outcome, LLMResult):
             said: Any = getattr(outcome.generations[0][0], "message", None)
             return bool(getattr(said, "tool_calls", ())) and not said.text.strip()
-        return root.interrupted or has_stopped(outcome, root.given, self._output_key)
+        # A graph whose last message is the user's may have answered under a key of its own.
+        silent = root.capture.answer_run("") is None
+        return root.interrupted or (silent and self._is_unanswered(root, outcome))
+
+    def _is_unanswered(self, root: Root, output: Any) -> bool:
+        return has_stopped(output, root.given, self._output_key, root.capture.wrote)
 
     # In the thread of the checks --------------------------------------------------------------
 
-    def _job(self, root: Root, outcome: Any) -> Job:
-        output = outcome.generations[0][0].text if isinstance(outcome, LLMResult) else outcome
+    def _job(self, root: Root, outcome: Any) -> Job | None:
+        output = _text_in(outcome) if isinstance(outcome, LLMResult) else outcome
         jobs = [self._gathered(root, output, text) for text in self._answers(root, output)]
-        if len(jobs) == 1:
-            return jobs[0]
+        if len(jobs) < 2:
+            return jobs[0] if jobs else None
         traces = tuple(trace for job in jobs for trace in job.traces)
         glue = ("", *["\n"] * (len(jobs) - 1))
         failure = next((job.failure for job in jobs if job.failure), "")
         return Job(jobs[0].guard, traces, glue, failure=failure, unobserved=unobserved)
 
     def _answers(self, root: Root, output: Any) -> list[str]:
-        """The answer; if it is structured or not in its usual place, all of a model's texts."""
+        """The answer; if it is structured or not in its usual place, all of a model's texts.
+
+        There is none where a graph has stopped before its answer.
+        """
         made = output.get(_STRUCTURED) if isinstance(output, Mapping) else None
         if made is not None and self._output_key in (None, _STRUCTURED):
             return _texts_of_models(root, made)
+        if self._is_unanswered(root, output):
+            return _texts_beside_messages(root, output)
         try:
             found = locate(output, self._output_key)
         except KeyError:
@@ -285,6 +297,12 @@ class FranqCallback(Watching, BaseCallbackHandler):
         )
 
 
+def _text_in(outcome: LLMResult) -> str:
+    first = outcome.generations[0][0]
+    message = getattr(first, "message", None)
+    return first.text or (text_of(message) if isinstance(message, BaseMessage) else "")
+
+
 def _texts_of_models(root: Root, output: Any) -> list[str]:
     """The texts in an output that models of the run wrote, or that were made from these."""
     wrote = {text.strip() for text in root.capture.texts}
@@ -297,3 +315,18 @@ def _texts_of_models(root: Root, output: Any) -> list[str]:
     if not texts:
         raise LookupError("the run ended without an answer: name its key with output_key=")
     return list(dict.fromkeys(texts))
+
+
+def _texts_beside_messages(root: Root, output: Mapping[str, Any]) -> list[str]:
+    """The texts that models of the run wrote under keys of the graph's own.
+
+    Its messages hold no new text, but those of earlier turns.
+    """
+    own = {key: value for key, value in output.items() if key != "messages"}
+    known, called = given_texts(root.given), {text.strip() for text in root.capture.arguments}
+    found = [*texts_to_check(own, NO_ANSWER, root.given, root.capture)]
+    for path, text in texts_in(own):  # in the JSON of a tool call
+        made = text.strip() in called and text not in known and not is_passage(path)
+        if made and len(text.split()) >= _WORDS:
+            found.append(text)
+    return list(dict.fromkeys(found))

@@ -27,7 +27,14 @@ from langchain_franq._find import models_of
 from langchain_franq._job import job_of
 from langchain_franq._node import inside, runnable_of
 from langchain_franq._quiet import running_out_of_sight, unobserved
-from langchain_franq._shapes import ANSWER_KEYS, STREAM_A_CHAIN, Located, locate, question_of
+from langchain_franq._shapes import (
+    ANSWER_KEYS,
+    NO_ANSWER,
+    STREAM_A_CHAIN,
+    Located,
+    locate,
+    question_of,
+)
 from langchain_franq._state import Values, update_in, values_of, with_values
 from langchain_franq._texts import Path, given_texts, is_passage, texts_in
 
@@ -100,7 +107,6 @@ def guard_node(
 _ANSWERS = (*ANSWER_KEYS, "messages")
 _FEWEST_WORDS = 4
 """A shorter text that no key names is taken for a route or a label."""
-_NO_ANSWER = Located("", lambda text, _: text, lambda text, _: text)
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,7 @@ class _Written:
         before = self._given if node.writer else {}
         self._known = given_texts(before)
         self._located = self._locate()
-        found = texts_to_check(self._new, self._located or _NO_ANSWER, before, capture)
+        found = texts_to_check(self._new, self._located or NO_ANSWER, before, capture)
         if self._located is None and node.answer is None and not capture.texts:
             found = {text: path for text, path in self._unnamed().items() if _is_prose(text)}
         if self._by_fields and not found:

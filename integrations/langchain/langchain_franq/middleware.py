@@ -29,15 +29,8 @@ from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buf
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture
 from langchain_franq._construction import NoFieldsNote
-from langchain_franq._direct import (
-    answers_directly,
-    answers_in,
-    quiet,
-    with_answer,
-    with_answers,
-)
+from langchain_franq._direct import Told, quiet
 from langchain_franq._evidence import (
-    BY_A_MODEL_KEY,
     messages_in,
     passages_of_turns,
     seen_in_tools,
@@ -45,7 +38,7 @@ from langchain_franq._evidence import (
 )
 from langchain_franq._find import models_of
 from langchain_franq._job import job_from, job_of
-from langchain_franq._messages import with_text
+from langchain_franq._messages import text_of, with_text
 from langchain_franq._model_run import ModelRun
 from langchain_franq._quiet import running_out_of_sight, unobserved, words_out_of_sight
 from langchain_franq._rewritten import is_json, rewritten
@@ -66,12 +59,13 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     and other middleware inside it do. It keeps nothing of a call, so one may serve any number of
     agents. Each AI message with text is checked (its tool calls are left alone), replaced under its
     own id, and carries the report in ``response_metadata["franq"]``. So is what a tool with
-    ``return_direct`` says, which is the agent's answer, and what a model inside a tool wrote: that
-    is no evidence for the agent's answer, but the documents are that the tool found (its message's
-    ``artifact`` where it has none). Whatever model is called inside (also by
-    ``ModelFallbackMiddleware``, or in a tool) is hidden from ``stream`` in every mode and from
-    ``astream_events``; tracers observe the model itself and see its raw text. Middleware that calls
-    a model in a step of its own (``SummarizationMiddleware``) is not inside: see the README.
+    ``return_direct`` says, which is the agent's answer, and what a model inside a tool wrote, also
+    into the state by a ``Command``: that is no evidence for the agent's answer, but the documents
+    are that the tool found (its message's ``artifact`` where it has none). Whatever model is called
+    inside (also by ``ModelFallbackMiddleware``, or in a tool) is hidden from ``stream`` in every
+    mode and from ``astream_events``; tracers observe the model itself and see its raw text.
+    Middleware that calls a model in a step of its own (``SummarizationMiddleware``) is not inside:
+    see the README.
 
     Args:
         guard: the guard.
@@ -143,7 +137,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
         """Call a tool, hidden from streams; check its result if a model wrote it or it answers."""
-        told = _Told(self, request)
+        told = Told(request, self.tool_job, self._release)
         with running_out_of_sight(told.capture, words_out_of_sight):
             returned = handler(quiet(request, told.capture))
         return told.delivered(returned, check_together(told.jobs(returned)))
@@ -152,7 +146,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """:meth:`wrap_tool_call` with the check in a thread."""
-        told = _Told(self, request)
+        told = Told(request, self.tool_job, self._release)
         with running_out_of_sight(told.capture, words_out_of_sight):
             returned = await handler(quiet(request, told.capture))
         jobs = told.jobs(returned)
@@ -206,32 +200,31 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             ),
         )
 
-    def tool_job(self, request: ToolCallRequest, capture: Capture, message: ToolMessage) -> Job:
-        """What is known of the text of a tool's message."""
-        text, said = str(message.text), messages_in(request.state)
+    def tool_job(self, told: Told, text: str, id: str | None) -> Job:
+        """What is known of a text that a tool returned; ``id`` is that of its message."""
+        request, said = told.request, messages_in(told.request.state)
 
         def gather() -> Job:
             return job_of(
                 self._guard,
                 models_of(request.tool, self._guard),
-                capture,
+                told.capture,
                 question=question_of(said),
                 answer=text,
-                passages=self._passages_of_tool(request, capture, text),
+                passages=self._passages_of_tool(told, text),
                 note=self._note,
-                id=message.id,
+                id=id,
             )
 
-        return gathered(gather, self._guard, text, id=message.id, unobserved=unobserved)
+        return gathered(gather, self._guard, text, id=id, unobserved=unobserved)
 
-    def _passages_of_tool(
-        self, request: ToolCallRequest, capture: Capture, text: str
-    ) -> list[Passage]:
+    def _passages_of_tool(self, told: Told, text: str) -> list[Passage]:
+        request = told.request
         if callable(self._evidence):
             return passages_of(self._evidence(messages_in(request.state)))
         if self._evidence is not None:
             return chosen_passages(self._evidence, request.state)
-        return capture.evidence(given=request.state, answer=text)
+        return told.capture.evidence(told.stored, request.state, text)
 
     def named_texts(self, structured: Any) -> list[str]:
         """The texts of a structured answer that are to be checked."""
@@ -278,10 +271,10 @@ class _Said:
         structured = response.structured_response
         last = next((m for m in reversed(response.result) if isinstance(m, AIMessage)), None)
         self._texts = [
-            _Text(i, str(m.text), middleware.job(call, str(m.text), m))
+            _Text(i, text_of(m), middleware.job(call, text_of(m), m))
             for i, m in enumerate(response.result)
             if isinstance(m, AIMessage)
-            and m.text.strip()
+            and text_of(m).strip()
             and not (structured is not None and is_json(str(m.text)))
         ]
         if structured is not None and last is not None:
@@ -306,44 +299,9 @@ class _Said:
                 result[text.index] = with_text(result[text.index], said, answer.to_dict())
         silent = {i for i, m in enumerate(result) if isinstance(m, AIMessage)}
         for i in silent - {text.index for text in self._texts}:
-            result[i] = with_text(result[i], str(result[i].text), None)
+            result[i] = with_text(result[i], text_of(result[i]), None)
         response = replace(self._response, result=result)
         return _structured(response, fields) if fields else response
-
-
-class _Told:
-    """One call of a tool; its result is checked if a model wrote it or it is the answer."""
-
-    def __init__(self, middleware: FranqMiddleware, request: ToolCallRequest) -> None:
-        self._middleware, self._request, self.capture = middleware, request, Capture()
-        self._jobs: list[Job] = []
-
-    def jobs(self, returned: Any) -> list[Job]:
-        """The jobs of the messages to check among what the tool returned."""
-        make = self._middleware.tool_job
-        texts = [told for told in answers_in(returned) if self._is_checked(told)]
-        self._jobs = [make(self._request, self.capture, told) for told in texts]
-        return self._jobs
-
-    def delivered(self, returned: Any, answers: Sequence[GuardedAnswer]) -> Any:
-        """What the tool returned, with the checked texts; raises what the release does."""
-        passed = [self._middleware.release(answer) for answer in answers]
-        checked = iter(zip(self._jobs, passed, strict=True))
-
-        def change(message: ToolMessage) -> BaseMessage:
-            if not self._is_checked(message):
-                return message
-            job, answer = next(checked)
-            text, report = job.lead + answer.text, answer.to_dict()
-            if not self.capture.wrote(str(message.text)):
-                return with_answer(message, text, report)
-            found = self.capture.evidence(answer=str(message.text))
-            return with_answer(message, text, {**report, BY_A_MODEL_KEY: True}, found)
-
-        return with_answers(returned, change) if answers else returned
-
-    def _is_checked(self, message: ToolMessage) -> bool:
-        return answers_directly(self._request.tool) or self.capture.wrote(str(message.text))
 
 
 def _structured(
@@ -367,7 +325,7 @@ def _as_asked(request: ModelRequest[Any], message: BaseMessage) -> ModelRun:
     asked: list[AnyMessage] = [*system, *request.messages]
     kind = type(request.model).__name__
     info = message.response_metadata
-    return ModelRun(kind, messages=asked, text=str(message.text), info=info, ended=True)
+    return ModelRun(kind, messages=asked, text=text_of(message), info=info, ended=True)
 
 
 def _added_to_the_prompt(request: ModelRequest[Any], run: ModelRun) -> str:

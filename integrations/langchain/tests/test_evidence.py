@@ -120,6 +120,26 @@ def test_documents_that_a_step_joins_for_the_prompt_count_once(numbered):
     assert texts(guard) == BOTH * 3
 
 
+class Pages(RunRetriever):
+    """Finds a short page and two long ones."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        long = (" ".join(f"{name}{number}" for number in range(300)) for name in ("left", "right"))
+        return [Document("The tower is tall."), *map(Document, long)]
+
+
+def test_a_long_document_that_is_cut_for_the_prompt_is_evidence_beside_a_short_one():
+    def cut(found):
+        """Of the first two; the third is left out."""
+        return "\n".join(document.page_content[:200] for document in found[:2])
+
+    inputs = {"context": Pages() | RunnableLambda(cut), "question": RunnablePassthrough()}
+    chain = inputs | PromptTemplate.from_template(TEMPLATE) | ScriptedLLM()
+    guard_chain(chain, guard := ScriptedGuard()).invoke(ASKED)
+    expected = [document.page_content for document in Pages().invoke(ASKED)]
+    assert texts(guard) == [expected[:2]]
+
+
 def test_a_document_that_holds_another_one_is_kept():
     guard = ScriptedGuard()
     more = "Its bells were cast in a foundry at the river, and each of them has a name of its own."

@@ -71,6 +71,31 @@ def test_the_users_message_is_not_marked(options):
     assert chain.invoke(ASK, THREAD)["messages"][-1].text == question(7)
 
 
+@pytest.mark.parametrize("wrapper", ["chain", "callback"])
+def test_a_graph_that_goes_on_and_answers_elsewhere_is_checked_there(wrapper):
+    """The user's message of the first part is still its last one, and no answer."""
+
+    class Reporting(MessagesState, total=False):
+        report: str
+
+    def report(_: Any) -> Any:
+        interrupt("May I?")
+        return {"report": ScriptedChat().invoke("run 7").text}
+
+    guard, graph = ScriptedGuard(), _graph(Reporting, report)
+    watch = FranqCallback(guard)
+    app = _guarded(graph, guard) if wrapper == "chain" else graph
+    config = THREAD if wrapper == "chain" else {**THREAD, "callbacks": [watch]}
+    app.invoke({"messages": [HumanMessage("I think that it is tall.")]}, config)
+    output = app.invoke(Command(resume=True), config)
+    assert watch.flush(20)
+    assert output["messages"][-1].text == "I think that it is tall."
+    checked = [trace.generation.text for trace in guard.traces if trace.generation.text]
+    assert checked == [said("run 7")]
+    if wrapper == "chain":
+        assert output["report"] == f"{said('run 7')} [checked: ]"
+
+
 APPS = {
     "a node that asks": (lambda: _graph(MessagesState, _asked), Command(resume=True)),
     "an agent that asks": (_agent, Command(resume={"decisions": [{"type": "approve"}]})),

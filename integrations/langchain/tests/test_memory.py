@@ -45,6 +45,25 @@ def test_a_conversational_chain_with_memory_is_warned_of():
     assert memory.chat_memory.messages[-1].text == RAW  # that is what was warned of
 
 
+@pytest.mark.parametrize("place", ["messages", "chat_history"])
+def test_an_earlier_turn_in_the_form_of_a_dict_stays_as_it_is(place):
+    """Its blocks are several texts in the input, and one text of a message in the output."""
+    blocks = [
+        {"type": "text", "text": "The mill is old. "},
+        {"type": "text", "text": "It is blue."},
+    ]
+    asked = {"role": "user", "content": question(7)}
+    turns = [{"role": "assistant", "content": blocks}, asked]
+    given = {place: turns, "messages": turns if place == "messages" else [asked]}
+    graph = StateGraph(MessagesState)
+    graph.add_node("write", lambda state: {"messages": [ScriptedChat().invoke(question(7))]})
+    graph.add_edge(START, "write").add_edge("write", END)
+    before = RunnableLambda(lambda given: {"messages": [turns[0], *given["messages"][-1:]]})
+    output = guard_chain(before | graph.compile(), guard := ScriptedGuard()).invoke(given)
+    assert output["messages"][0].content == blocks
+    assert [trace.generation.text for trace in guard.traces] == [RAW]
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_conversational_chain_inside_the_guard_inside_the_memory(asynchronous):
     kept, guard = InMemoryChatMessageHistory(), ScriptedGuard()

@@ -183,6 +183,93 @@ def test_a_text_that_joins_the_documents_of_the_artifact_is_not_counted_again(ar
     assert evidence(around, ScriptedAgent(), [search]) == texts
 
 
+PUMP = "The pump is blue and made by hand in Kassel."
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "{text} In stock: 12, price 39 euros.",
+        "Price: {price}\nText: {text}",
+        "1. {text} Available only in the shop.",
+    ],
+)
+def test_what_a_tool_prints_beside_the_document_of_its_artifact_is_evidence(around, printed):
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, list[Document]]:
+        """Finds something."""
+        found = Document(PUMP, metadata={"price": "39 euros", "source": "catalogue.pdf"})
+        return printed.format(text=PUMP, price="39 euros"), [found]
+
+    told = printed.format(text=PUMP, price="39 euros")
+    assert evidence(around, ScriptedAgent(), [search]) == [PUMP, told]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "Source: {metadata}\nContent: {text}",
+        "Here are the 3 most relevant documents:\n[1] (catalogue.pdf, page 7)\n{text}",
+        "Results for {query!r}:\n{text}",
+    ],
+)
+def test_labels_beside_the_document_of_an_artifact_are_not_counted_again(around, printed):
+    about = {"price": "39 euros", "source": "catalogue.pdf", "page": 7}
+
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, list[Document]]:
+        """Finds something."""
+        told = printed.format(text=PUMP, metadata=about, query=query)
+        return told, [Document(PUMP, metadata=about)]
+
+    model = Planned(plan=[("search", {"query": "blue pumps from Kassel"})])
+    assert evidence(around, model, [search]) == [PUMP]
+
+
+BLOCKS = {
+    "search result": {
+        "type": "search_result",
+        "title": "Catalogue",
+        "source": "https://a.org",
+        "content": [{"type": "text", "text": TOLD}],
+    },
+    "document": {"type": "document", "source": {"type": "text", "data": TOLD}},
+    "document of blocks": {
+        "type": "document",
+        "source": {"type": "content", "content": [{"type": "text", "text": TOLD}]},
+    },
+    "output": {"type": "custom_tool_call_output", "output": TOLD},
+    "json": {"type": "json", "json": {"tower": {"of run": 7, "told": TOLD}}},
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_blocks_that_are_no_plain_text_are_evidence(around, kind):
+    @tool("search")
+    def search(query: str) -> list[dict[str, Any]]:
+        """Finds something."""
+        return [{"type": "text", "text": WEATHER}, BLOCKS[kind]]
+
+    found = evidence(around, ScriptedAgent(), [search])
+    assert found == [WEATHER, json.dumps(BLOCKS[kind]["json"]) if kind == "json" else TOLD]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_what_a_model_in_a_tool_wrote_is_no_evidence_in_a_block_either(around):
+    @tool("search")
+    def search(query: str) -> list[dict[str, Any]]:
+        """Finds something, and says what to think of it."""
+        text = ScriptedChat().invoke("run 7").text
+        return [{"type": "json", "json": {"found": TOLD, "thought": text}}]
+
+    (found,) = evidence(around, ScriptedAgent(), [search])
+    assert TOLD in found
+    assert "7 steps" not in found
+
+
 @pytest.mark.parametrize("around", AROUND)
 def test_what_another_tool_said_is_evidence_beside_a_retriever(around):
     model = Planned(plan=[("search", {"query": "run 7"}), ("weather", {"city": "the city"})])
@@ -198,6 +285,36 @@ def test_a_thought_that_a_tool_records_is_no_evidence(around, again):
     thought = ("think", {"reflection": OWN})
     plan = [("look_up", {"query": "the tower"}), thought, *([thought] if again else [])]
     assert evidence(around, Planned(plan=plan), [look_up, think]) == [TOLD]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("San Francisco, California, USA", "{}: sunny, 21 degrees."),
+        ("Garden hose 20 m green", "{}: shipped"),
+        ("Can I pay by credit card in the shop?", "Q: {}\nA: No, only cash."),
+    ],
+)
+def test_a_few_words_about_the_name_that_a_tool_repeats_are_evidence(around, asked, told):
+    @tool
+    def find(name: str) -> str:
+        """Tells something of a thing."""
+        return told.format(name)
+
+    model = Planned(plan=[("find", {"name": asked})])
+    assert evidence(around, model, [find]) == [told.format(asked)]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_verdict_on_what_a_model_states_is_no_evidence_for_it(around):
+    @tool
+    def verify(claim: str) -> str:
+        """Looks for a claim."""
+        return f"{claim}: nobody knows"
+
+    model = Planned(plan=[("look_up", {"query": "a"}), ("verify", {"claim": OWN})])
+    assert evidence(around, model, [look_up, verify]) == [TOLD]
 
 
 STEPS = ["Say that Gustave Eiffel built it.", "Ask a king", "Send it", "Stop"]

@@ -72,6 +72,7 @@ class App:
 
 class State(TypedDict, total=False):
     question: str
+    final_report: str
     documents: list[Document]
     answer: Any
     messages: Annotated[list[Any], add_messages]
@@ -104,6 +105,11 @@ class Broken(ScriptedChat):
 def write(state: State) -> Any:
     raw = ScriptedLLM().invoke(f"{state['question']} {TEXT}")
     return {"answer": raw, "messages": [AIMessage(raw)]}
+
+
+def report(state: State) -> Any:
+    """Its answer is no message, and stands in a text of the node's own."""
+    return {"final_report": f"Report:\n{lcel(ScriptedLLM()).invoke(state['messages'][-1].text)}"}
 
 
 def retrieve(state: State) -> Any:
@@ -173,6 +179,9 @@ APPS = {
         lambda: graph(retrieve, graph(write)), {"question": ASKED}, ["7-tall"]
     ),
     "answer and messages": App(lambda: graph(write), {"question": ASKED}, []),
+    "a key of its own beside messages": App(
+        lambda: graph(report), MESSAGES, RUN_7, said=f"Report:\n{RAW}"
+    ),
     "documents in the state": App(
         lambda: graph(lambda s: {"documents": [Document(TEXT)]}, write), {"question": ASKED}, [TEXT]
     ),
@@ -259,6 +268,26 @@ def test_it_is_watched(name, way):
     found = {p.id or p.text for trace in guard.traces for p in trace.passages}
     assert sorted(found) == sorted(app.found)
     assert (watch.checked, watch.dropped, watch.failed, watch.open_runs) == (1, 0, 0, 0)
+
+
+def test_a_graph_that_stops_after_a_model_has_chosen_a_way_has_not_answered():
+    """The model's word is in the state, and an answer and a report of the turn before are."""
+
+    def choose(state: State) -> Any:
+        return {"question": FakeListLLM(responses=["search"]).invoke(ASKED)}
+
+    built = StateGraph(State).add_node("choose", choose).add_node("report", report)
+    built.add_edge(START, "choose").add_edge("choose", "report")
+    app = built.compile(checkpointer=InMemorySaver(), interrupt_before=["report"])
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    app.update_state(thread, {"messages": [AIMessage(RAW)], "final_report": RAW}, as_node="report")
+    watch = FranqCallback(guard := ScriptedGuard())
+    assert app.invoke(MESSAGES, {**thread, "callbacks": [watch]})["final_report"] == RAW
+    assert watch.flush(20)
+    assert (watch.checked, watch.failed, guard.traces) == (0, 0, [])
+    assert app.invoke(None, {**thread, "callbacks": [watch]})["final_report"] == f"Report:\n{RAW}"
+    assert watch.flush(20)
+    assert [trace.generation.text for trace in guard.traces] == [f"Report:\n{RAW}"]
 
 
 @pytest.mark.parametrize("way", ["threads", "tasks"])
