@@ -14,6 +14,7 @@ from franq_guard.claims.forms import end_of_reasoning, opens_reasoning
 from franq_guard.claims.spans import shifted, whole
 from franq_guard.records import Claim, Reason, Trace, Verdict
 from franq_guard.signals.clock import DeadlineExceeded
+from franq_guard.signals.flow import claims_of
 from franq_guard.signals.verdict import unchecked
 from franq_guard.streaming.growing import GrowingAnswer
 from franq_guard.streaming.reading import Reading
@@ -166,8 +167,10 @@ class ClaimWorker:
         model = guard.choice.models(trace.generation).language_model  # before the clock starts
         self.reads_anew = model is not None and not hasattr(model, "session")
         self._began = perf_counter()
-        given = trace.claims if part.over and part.start == 0 else None
-        split = [(part.end, list(given))] if given else self._split(guard, part, trace.question)
+        if trace.claims and part.over and part.start == 0:
+            split = [(part.end, claims_of(trace, guard.claims, "long")[1])]
+        else:
+            split = self._split(guard, part, trace.question)
         claims = [claim for _, of_piece in split for claim in of_piece]
         found = iter(self.growing.check(guard, trace, claims, deadline=self.seconds_left()))
         return [Piece(end, tuple(next(found) for _ in of_piece)) for end, of_piece in split]

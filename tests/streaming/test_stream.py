@@ -508,6 +508,18 @@ def test_given_claims_are_taken():
     assert [v.claim for v in answer.verdicts] == [claim]
 
 
+def test_what_given_claims_leave_of_the_answer_is_checked():
+    text = " ".join(SENTENCES[:2])
+    first = Claim(SENTENCES[0], ((0, len(SENTENCES[0])),))
+    given = replace(trace(text), claims=(first,))
+    guard = guard_of()
+    _, answer = streamed(guard, [text], lookup=lambda text: (guard, given))
+    told = [v.claim.text for v in answer.verdicts]
+    assert told == [v.claim.text for v in guard.check_trace(given).verdicts]
+    assert told.count(SENTENCES[0]) == 1
+    assert len(told) > 1
+
+
 def test_a_closed_stream_lets_nothing_out_and_ends_its_thread():
     go = threading.Event()
     guard = guard_of(fail=lambda: go.wait(30))
