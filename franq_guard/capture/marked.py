@@ -1,4 +1,4 @@
-"""Removes from passages what a model wrote and what a guard has marked.
+"""Tells a model's own words; removes from passages what it wrote and what a guard has marked.
 
 Such text is not evidence: a claim must not be supported by the model's own words. This happens
 where a model inside a tool writes a text: the text is checked and marked, the agent gets it as the
@@ -15,8 +15,10 @@ from franq_guard.claims.sentences import sentences
 from franq_guard.policy import ANY_MARK
 
 _WORD = re.compile(r"\w+")
-# words; a shorter text of a model (a query, a name) may be in a passage by chance
-_FEWEST = 4
+_BESIDE = 60  # characters that a step may put beside a model's text: "Here is the draft: "
+
+FEWEST_WORDS = 4
+"""A shorter text (a name, a query, a route) is among the words of a model or document by chance."""
 
 
 def without_marked(text: str) -> str:
@@ -44,13 +46,32 @@ def without_written(text: str, written: Collection[str]) -> str:
     told = sorted((own.strip() for own in written if own.strip()), key=len, reverse=True)
     left = text
     for whole in told:
-        if len(_WORD.findall(whole)) >= _FEWEST:
+        if is_long(whole):
             left = left.replace(whole, " " * len(whole))
     for start, end in _sentences(text):
         if any(text[start:end].strip() in whole for whole in told):
             left = _blanked(left, start, end)
-    others = left == text or len(_WORD.findall(left)) >= _FEWEST
-    return left if others else " " * len(text)
+    return left if left == text or is_long(left) else " " * len(text)
+
+
+def is_long(text: str) -> bool:
+    """Whether a text has :data:`FEWEST_WORDS`, so that it is not in another one by chance."""
+    return len(_WORD.findall(text)) >= FEWEST_WORDS
+
+
+def is_little(text: str) -> bool:
+    """Whether what is left beside a model's text is no more than words that introduce it."""
+    return len("".join(text.split())) <= _BESIDE
+
+
+def is_told(text: str, wrote: str) -> bool:
+    """Whether a text is what a model ``wrote`` or a part of it, but for a few words beside it."""
+    return text in wrote or (wrote in text and len(text) - len(wrote) <= _BESIDE)
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, also of its lists and tables."""
+    return [text[start:end] for start, end in _sentences(text)]
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from franq_guard.basics.text import place_of
+from franq_guard.capture.marked import FEWEST_WORDS, is_long
 from franq_guard.language_model.base import Prompt
 from franq_guard.records import Generation, Passage
 
@@ -23,7 +24,7 @@ _WORD = re.compile(r"\w+")
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|[nrt"/\\])')  # of JSON
 _SHINGLE = 6
 _PART = 8  # stretches of six words; 13 words in a row, which are not in a prompt by chance
-_FEWEST = 4  # words of a sentence
+_SENTENCE = 4  # words
 _MOST = 0.5  # of the words of what is left of an answer
 
 
@@ -164,7 +165,7 @@ def with_told_metadata(
 
 
 def _is_prose(text: str) -> bool:
-    return len(text.split()) >= _FEWEST and text.endswith((".", "!", "?"))
+    return len(text.split()) >= _SENTENCE and text.endswith((".", "!", "?"))
 
 
 def prompt_of_messages(guard: Guard, system: Iterable[str], others: Iterable[str]) -> str:
@@ -190,7 +191,7 @@ def _overlaps_long(text: str, wanted: str) -> bool:
 
 
 def _is_long_part(text: str, wanted: str) -> bool:
-    return text in wanted and len(_WORD.findall(text)) >= _FEWEST
+    return text in wanted and is_long(text)
 
 
 def _words(text: str) -> list[str]:
@@ -205,7 +206,7 @@ def _share_of(text: str | None, wanted: Sequence[str]) -> float:
     own = _words(text or "")
     if not own or not wanted:
         return 0.0
-    if len(own) < _FEWEST:
+    if len(own) < FEWEST_WORDS:
         return len(own) / len(wanted) if f" {' '.join(own)} " in f" {' '.join(wanted)} " else 0.0
     if len(wanted) == 1:
         return float(wanted[0] in own)

@@ -20,7 +20,6 @@ from franq_guard.basics.failures import log_failure
 from franq_guard.capture.evidence import EvidenceFrom, check_evidence
 from franq_guard.capture.job import Job
 from franq_guard.capture.outlet import check_guard
-from franq_guard.records import GuardedAnswer
 from franq_guard.streaming.release import OnReport
 from franq_guard.telemetry import hooks
 
@@ -41,82 +40,6 @@ class _Seen:
     gather: Callable[[], Job | None]
     place: Any
     context: Context
-
-
-class Watching:
-    """The base class of each framework's callback or event handler.
-
-    Args:
-        guard: checks the answers; may be used elsewhere at the same time.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`, in the checking thread and
-            in the context in which the run ended. Its exceptions are logged.
-        sample: the share of root runs to watch, in [0, 1]; their ids determine which ones.
-        queue_size: how many answers may wait to be checked.
-        evidence: a key, a dotted path or a function; see the framework's wrappers.
-
-    Raises:
-        TypeError, ValueError: for arguments that cannot work.
-    """
-
-    def __init__(
-        self,
-        guard: Guard,
-        on_report: OnReport | None,
-        *,
-        sample: float,
-        queue_size: int,
-        evidence: EvidenceFrom | None,
-    ) -> None:
-        check_guard(type(self).__name__, guard)
-        check_evidence(evidence)
-        self._guard, self._evidence = guard, evidence
-        self._watcher = Watcher(on_report, sample=sample, queue_size=queue_size)
-
-    @property
-    def checked(self) -> int:
-        """How many answers were checked and reported."""
-        return self._watcher.checked
-
-    @property
-    def dropped(self) -> int:
-        """How many were not checked because too many waited, or after :meth:`close`."""
-        return self._watcher.dropped
-
-    @property
-    def failed(self) -> int:
-        """How many could not be checked or reported; the log says why."""
-        return self._watcher.failed
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every ended run is reported; False if that takes over ``timeout`` seconds."""
-        return self._watcher.flush(timeout)
-
-    def close(self, timeout: float | None = 2.0) -> bool:
-        """Accept no more runs and :meth:`flush`; also called when the process ends."""
-        return self._watcher.close(timeout)
-
-
-class ToldByModels(Generic[FoundT]):
-    """Texts that a model inside a tool wrote in earlier runs, each with what the tool had found.
-
-    In a follow-up turn such a text is among the messages. It is not evidence itself; what the tool
-    had found takes its place. Only the newest texts are kept. Not thread-safe: only the thread of
-    the checks uses it.
-    """
-
-    def __init__(self) -> None:
-        self._found: OrderedDict[str, Sequence[FoundT]] = OrderedDict()
-
-    def note(self, text: str, found: Sequence[FoundT]) -> None:
-        """Keep what the tool had found when a model wrote ``text``; may be empty."""
-        self._found.pop(text.strip(), None)
-        self._found[text.strip()] = found
-        if len(self._found) > _MOST_TOLD:
-            self._found.popitem(last=False)
-
-    def found(self, text: str) -> Sequence[FoundT] | None:
-        """What the tool had found; None if no model is known to have written this text."""
-        return self._found.get(text.strip())
 
 
 class Watcher:
@@ -184,7 +107,7 @@ class Watcher:
         return self._queue.close(timeout)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Watcher:
-        return self
+        return self  # a copied model keeps reporting to the same callback
 
     def _check(self, seen: _Seen) -> None:
         job = seen.gather()
@@ -195,8 +118,57 @@ class Watcher:
         with self._lock:
             self.checked += 1
         if self._on_report is not None:
-            seen.context.run(self._report, answer)
+            seen.context.run(self._on_report, answer)
 
-    def _report(self, answer: GuardedAnswer) -> None:
-        if self._on_report is not None:
-            self._on_report(answer)
+
+class Watching(Watcher):
+    """The base class of each framework's callback or event handler.
+
+    Args:
+        guard: checks the answers; may be used elsewhere at the same time.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`, in the checking thread and
+            in the context in which the run ended. Its exceptions are logged.
+        sample: the share of root runs to watch, in [0, 1]; their ids determine which ones.
+        queue_size: how many answers may wait to be checked.
+        evidence: a key, a dotted path or a function; see the framework's wrappers.
+
+    Raises:
+        TypeError, ValueError: for arguments that cannot work.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        on_report: OnReport | None,
+        *,
+        sample: float,
+        queue_size: int,
+        evidence: EvidenceFrom | None,
+    ) -> None:
+        check_guard(type(self).__name__, guard)
+        check_evidence(evidence)
+        super().__init__(on_report, sample=sample, queue_size=queue_size)
+        self._guard, self._evidence = guard, evidence
+
+
+class ToldByModels(Generic[FoundT]):
+    """Texts that a model inside a tool wrote in earlier runs, each with what the tool had found.
+
+    In a follow-up turn such a text is among the messages. It is not evidence itself; what the tool
+    had found takes its place. Only the newest texts are kept. Not thread-safe: only the thread of
+    the checks uses it.
+    """
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[str, Sequence[FoundT]] = OrderedDict()
+
+    def note(self, text: str, found: Sequence[FoundT]) -> None:
+        """Keep what the tool had found when a model wrote ``text``; may be empty."""
+        self._found.pop(text.strip(), None)
+        self._found[text.strip()] = found
+        if len(self._found) > _MOST_TOLD:
+            self._found.popitem(last=False)
+
+    def found(self, text: str) -> Sequence[FoundT] | None:
+        """What the tool had found; None if no model is known to have written this text."""
+        return self._found.get(text.strip())

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from franq_guard import GuardedAnswer
 from franq_guard.capture.job import Job
+from franq_guard.capture.marked import FEWEST_WORDS
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._blocks import own_in_blocks
 from langchain_franq._capture import Capture
@@ -22,7 +23,6 @@ from langchain_franq._shapes import Located
 from langchain_franq._texts import Path, given_texts, is_named_by, is_passage, mapped, texts_in
 
 _WORD = re.compile(r"\w+")
-_STRETCH = 4  # words in a row; fewer (a route, a label) do not show where a text is from
 
 Checked = Mapping[str, tuple[str, Report]]
 """The checked text and the report for each raw text."""
@@ -53,7 +53,7 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
         all_of_one = text.strip() in whole
         if is_passage(path):
             own = capture.own_in(text, given)
-            return any(all_of_one or len(part.split()) >= _STRETCH for part in own)
+            return any(all_of_one or len(part.split()) >= FEWEST_WORDS for part in own)
         repeats = not stretches.isdisjoint(_stretches([text]))
         return all_of_one or text == located.text or text in said or repeats
 
@@ -139,10 +139,9 @@ def _messages_of(output: Any) -> Sequence[Any]:
 
 
 def _stretches(texts: Iterable[str]) -> set[tuple[str, ...]]:
-    """All sequences of ``_STRETCH`` words; a shorter text has none."""
+    """All sequences of ``FEWEST_WORDS``; a shorter text has none."""
     found: set[tuple[str, ...]] = set()
     for text in texts:
         words = tuple(word.lower() for word in _WORD.findall(text))
-        if len(words) >= _STRETCH:
-            found |= {words[i : i + _STRETCH] for i in range(len(words) - _STRETCH + 1)}
+        found |= {words[i : i + FEWEST_WORDS] for i in range(len(words) - FEWEST_WORDS + 1)}
     return found

@@ -13,10 +13,9 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of
-from franq_guard.capture.marked import without_written
+from franq_guard.capture.marked import FEWEST_WORDS, without_written
+from langchain_franq._messages import is_text
 from langchain_franq._texts import mapped, texts_in
-
-_WORDS = 4  # fewer (a name, the kind of a block) are among a model's words by chance
 
 
 def passages_in_blocks(message: object, written: Collection[str] = ()) -> list[Passage]:
@@ -38,8 +37,8 @@ def own_in_blocks(message: object, wrote: Callable[[str], bool]) -> list[str]:
     told = [passage.text for passage in passages_in_blocks(message)]
     if not told or not isinstance(message, ToolMessage):
         return []
-    blocks = [block for block in message.content if not _is_text(block)]
-    long = [text for _, text in texts_in(blocks) if len(text.split()) >= _WORDS]
+    blocks = [block for block in message.content if not is_text(block)]
+    long = [text for _, text in texts_in(blocks) if len(text.split()) >= FEWEST_WORDS]
     own = [text for text in long if wrote(text)]
     return list(dict.fromkeys(own or [text for text in told if wrote(text)]))
 
@@ -47,10 +46,6 @@ def own_in_blocks(message: object, wrote: Callable[[str], bool]) -> list[str]:
 def read_by_model(message: BaseMessage) -> str:
     """The text of a message as its model reads it, also of a tool's blocks."""
     return "\n".join([str(message.text), *(found.text for found in passages_in_blocks(message))])
-
-
-def _is_text(block: Any) -> bool:
-    return isinstance(block, str) or block.get("type") == "text"
 
 
 def _told(block: dict[str, Any], clean: Callable[[str], str]) -> Iterator[Any]:

@@ -132,13 +132,14 @@ def _wordless(value: Any) -> Any:
     return [] if isinstance(value, list) else value
 
 
-def _is_text(block: Block) -> bool:
+def is_text(block: Block) -> bool:
+    """Whether a block of a message's content is plain text."""
     return isinstance(block, str) or block.get("type") == "text"
 
 
 def _blocks(content: Sequence[Block], text: str) -> list[Block]:
     """The blocks with ``text`` in place of the first one of text."""
-    texts = [block for block in content if _is_text(block)]
+    texts = [block for block in content if is_text(block)]
     told = [block for block in texts if isinstance(block, dict)]
     notes = {
         "annotations": [note for block in told for note in _notes(block)],
@@ -149,8 +150,8 @@ def _blocks(content: Sequence[Block], text: str) -> list[Block]:
     new: Block = {"type": "text", "text": text, **kept}
     if not texts:
         return [*content, new] if text else [*content]
-    first = next(i for i, block in enumerate(content) if _is_text(block))
-    rest = [block for block in content[first:] if not _is_text(block)]
+    first = next(i for i, block in enumerate(content) if is_text(block))
+    rest = [block for block in content[first:] if not is_text(block)]
     return [*content[:first], new, *rest]
 
 

@@ -13,17 +13,13 @@ from langchain_core.messages import BaseMessage
 
 from franq_guard import Passage
 from franq_guard.capture.echoes import tells_beside
-from franq_guard.capture.marked import without_written
+from franq_guard.capture.marked import is_little, is_long, is_told, sentences_of, without_written
 from franq_guard.capture.matching import unescaped
 from franq_guard.capture.server_logprobs import GrowingServerText
-from franq_guard.claims.blocks import blocks
-from franq_guard.claims.sentences import sentences
 from langchain_franq._blocks import read_by_model
 
 _WORD = re.compile(r"\w+")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"' + r"|'[^'\"\n]*'")  # of JSON, or in code
-_FEWEST = 4  # words; fewer may be among a writer's words by chance
-_BESIDE = 60  # characters that a step may put beside a writer's text: "Here is the draft: "
 
 
 @dataclass
@@ -67,7 +63,7 @@ class ModelRun:
         """Whether another model was given what this one wrote, or a string of its JSON."""
         told = [text for text in (self.text or "", *self.arguments) if text]
         told += [string for text in told for string in _strings(text)]
-        return any(_is_long(text) and plain(text) in other.words_seen for text in told)
+        return any(is_long(text) and plain(text) in other.words_seen for text in told)
 
 
 def class_name(serialized: Mapping[str, Any] | None) -> str:
@@ -89,19 +85,19 @@ class Writer:
         whole = [text for text in texts if text.strip()]
         whole += [string for text in whole for string in _strings(text)]
         self._texts = {plain(text) for text in whole}
-        self._sentences = [part for text in whole for part in _sentences(text)]
+        self._sentences = [part for text in whole for part in sentences_of(text)]
         self._seen, self._asked = plain(seen), [plain(text) for text in asked]
 
     def own_in(self, text: str, parts: Sequence[str]) -> list[str]:
         """The stretches of a ``text``, whose sentences are ``parts``, that are the writer's own."""
         found = [part for part in parts if self._wrote(plain(part))]
         inside = [s for s in self._sentences if any(_states(part, s) for part in parts)]
-        found += [s for s in inside if _is_long(s) and self._wrote(plain(s))]
+        found += [s for s in inside if is_long(s) and self._wrote(plain(s))]
         repeats = any(self._was_given(words) for words in map(plain, parts) if words)
         return found if repeats or not self._wrote(plain(text)) else [*found, text]
 
     def _wrote(self, part: str) -> bool:
-        long = _is_long(part) and any(part in text for text in self._texts)
+        long = is_long(part) and any(part in text for text in self._texts)
         return (long or part in self._texts) and not self._was_given(part)
 
     def _was_given(self, part: str) -> bool:
@@ -119,7 +115,7 @@ def writer_of(run: ModelRun, asked: Iterable[str] = ()) -> Writer:
 
 def own_parts(text: str, writers: Iterable[Writer]) -> list[str]:
     """The stretches of ``text`` that ``writers`` wrote and did not repeat from what they saw."""
-    parts = _sentences(text)
+    parts = sentences_of(text)
     return [part for writer in writers for part in writer.own_in(text.strip(), parts)]
 
 
@@ -133,7 +129,7 @@ def without_own(passages: Iterable[Passage], writers: Sequence[Writer]) -> list[
         text = without_written(passage.text, own_parts(passage.text, writers))
         if text == passage.text:
             left.append(passage)
-        elif len("".join(text.split())) > _BESIDE:
+        elif not is_little(text):
             left.append(replace(passage, text=text))
     return left
 
@@ -155,7 +151,8 @@ def without_retold(
     texts = [plain(run.text or "") for run in wrote]
     left: list[Passage] = []
     for passage in passages:
-        told = passage.text not in known and _is_told(plain(passage.text), texts)
+        words = plain(passage.text)
+        told = passage.text not in known and any(is_told(words, text) for text in texts)
         left += without_own([passage], writers) if told else [passage]
     return passages if left == passages else [*left, *originals]
 
@@ -177,7 +174,7 @@ def without_echoed(
         size, whole = (len("".join(t.split())) for t in (text, passage.text))
         if 2 * size > whole or tells_beside(passage.text, own):
             left.append(passage)
-        elif size > _BESIDE:
+        elif not is_little(text):
             left.append(replace(passage, text=text))
     return left
 
@@ -201,22 +198,6 @@ def seen_behind(
     return "\n".join(run.seen for run in behind if run is not first)
 
 
-def _is_told(passage: str, texts: Iterable[str]) -> bool:
-    """Whether a passage is a model's text or a part of it, but for a few words beside it."""
-    return any(
-        passage in text or (text in passage and len(passage) - len(text) <= _BESIDE)
-        for text in texts
-    )
-
-
-def _sentences(text: str) -> list[str]:
-    return [
-        text[start:end]
-        for block in blocks(text)
-        for start, end in sentences(text, block.start, block.end)
-    ]
-
-
 def plain(text: str) -> str:
     """The words of a text alone, so that layout, marks and the escapes of JSON do not matter."""
     return " ".join(_WORD.findall(unescaped(text).lower()))
@@ -235,7 +216,3 @@ def _strings(text: str) -> Iterator[str]:
             yield found.group()[1:-1] if found[1] is None else str(json.loads(found.group()))
         except ValueError:
             yield found[1]
-
-
-def _is_long(text: str) -> bool:
-    return len(_WORD.findall(text)) >= _FEWEST

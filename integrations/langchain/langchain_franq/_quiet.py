@@ -13,6 +13,8 @@ from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
+from franq_guard.capture.walking import is_named
+
 _GRAPH_STREAM = "__pregel_stream"  # LangGraph's keys for where a subgraph streams to,
 _GRAPH_TASK = "__pregel_call"  # and for what runs an @task
 _SOURCES = (
@@ -140,7 +142,7 @@ def _streams(handler: BaseCallbackHandler) -> bool:
 
 
 def _tells_events(handler: BaseCallbackHandler) -> bool:
-    return any(kind.__name__ == "_AstreamEventsCallbackHandler" for kind in type(handler).__mro__)
+    return is_named(handler, "_AstreamEventsCallbackHandler")
 
 
 def _sources_for(handler: BaseCallbackHandler) -> _SourcesOnly | None:

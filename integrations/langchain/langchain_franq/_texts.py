@@ -136,6 +136,11 @@ def is_structured(value: Any) -> bool:
     return held or (is_dataclass(value) and not isinstance(value, type))
 
 
+def is_prose(text: str) -> bool:
+    """Whether a text has enough words to state something, unlike a route, a title or a label."""
+    return len(text.split()) >= 4
+
+
 def is_passage(path: Path) -> bool:
     """Whether a place usually holds passages."""
     return any(name in PASSAGE_KEYS for name in path)

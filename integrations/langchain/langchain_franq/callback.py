@@ -25,14 +25,13 @@ from langchain_franq._messages import text_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
 from langchain_franq._shapes import NO_ANSWER, has_stopped, locate, question_of
-from langchain_franq._texts import ALL, given_texts, is_passage, texts_in
+from langchain_franq._texts import ALL, given_texts, is_passage, is_prose, texts_in
 
 if TYPE_CHECKING:
     from franq_guard import Guard
 
 
 _STRUCTURED = "structured_response"  # create_agent's key for a structured answer
-_WORDS = 4  # fewer (a title, a label, a route) state nothing
 
 
 class FranqCallback(Watching, BaseCallbackHandler):
@@ -102,15 +101,12 @@ class FranqCallback(Watching, BaseCallbackHandler):
         self._input_key, self._output_key = input_key, output_key
         self._note = NoPassagesNote()
         self._told: ToldByModels[Passage] = ToldByModels()
-        self._roots = Roots(lambda run: self._watcher.watches(str(run)))
+        self._roots = Roots(lambda run: self.watches(str(run)))
 
     @property
     def open_runs(self) -> int:
         """How many root runs have not ended yet."""
         return len(self._roots)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> FranqCallback:
-        return self  # a copied model keeps reporting to the same callback
 
     # Events -----------------------------------------------------------------------------------
 
@@ -224,7 +220,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
             if inputs is not None:  # a stream's input is not known when its start is reported
                 root.given = inputs
             if not self._has_stopped(root, outcome):
-                self._watcher.offer(lambda: self._job(root, outcome))
+                self.offer(lambda: self._job(root, outcome))
 
     def _has_stopped(self, root: Root, outcome: Any) -> bool:
         """Whether a run ended before its answer: it was interrupted, or its model calls a tool."""
@@ -311,7 +307,7 @@ def _texts_of_models(root: Root, output: Any) -> list[str]:
     if not texts and root.capture.answer_run("") is not None:  # in the JSON of a tool call, say
         known = given_texts(root.given)
         made = [text for path, text in found if text not in known and not is_passage(path)]
-        texts = [text for text in made if len(text.split()) >= _WORDS]
+        texts = [text for text in made if is_prose(text)]
     if not texts:
         raise LookupError("the run ended without an answer: name its key with output_key=")
     return list(dict.fromkeys(texts))
@@ -327,6 +323,6 @@ def _texts_beside_messages(root: Root, output: Mapping[str, Any]) -> list[str]:
     found = [*texts_to_check(own, NO_ANSWER, root.given, root.capture)]
     for path, text in texts_in(own):  # in the JSON of a tool call
         made = text.strip() in called and text not in known and not is_passage(path)
-        if made and len(text.split()) >= _WORDS:
+        if made and is_prose(text):
             found.append(text)
     return list(dict.fromkeys(found))

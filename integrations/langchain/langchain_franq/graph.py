@@ -36,7 +36,7 @@ from langchain_franq._shapes import (
     question_of,
 )
 from langchain_franq._state import Values, update_in, values_of, with_values
-from langchain_franq._texts import Path, given_texts, is_passage, texts_in
+from langchain_franq._texts import Path, given_texts, is_passage, is_prose, texts_in
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -105,8 +105,6 @@ def guard_node(
 
 
 _ANSWERS = (*ANSWER_KEYS, "messages")
-_FEWEST_WORDS = 4
-"""A shorter text that no key names is taken for a route or a label."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ class _Written:
         self._located = self._locate()
         found = texts_to_check(self._new, self._located or NO_ANSWER, before, capture)
         if self._located is None and node.answer is None and not capture.texts:
-            found = {text: path for text, path in self._unnamed().items() if _is_prose(text)}
+            found = {text: path for text, path in self._unnamed().items() if is_prose(text)}
         if self._by_fields and not found:
             node.no_fields(node.fields)
         of_tools = [] if self._by_fields else tool_texts(self._new, capture)
@@ -255,11 +253,6 @@ class _Written:
 def _has(values: Values, key: str | None) -> bool:
     """Whether there is a value at a key or a dotted path that begins with one."""
     return key is not None and (key in values or key.partition(".")[0] in values)
-
-
-def _is_prose(text: str) -> bool:
-    """Whether a text may state something, unlike a route or a label."""
-    return len(text.split()) >= _FEWEST_WORDS
 
 
 def _is_among(value: Any, before: Any) -> bool:

@@ -25,6 +25,7 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 from llama_index.core.tools import ToolOutput
 
+from franq_guard.capture.marked import FEWEST_WORDS
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import WITHHELD, Call
 from llama_index_franq._capture import ModelRun, node_key
@@ -33,7 +34,6 @@ from llama_index_franq._messages import QUERY_KEYS, RAW_KEYS
 
 _log = logging.getLogger(__name__)
 _SHORTEST = 8  # characters; a shorter answer may just as well be a document's words
-_FEWEST = 4  # words; likewise for a part of an answer
 
 
 class Beside:
@@ -234,7 +234,7 @@ class Beside:
     def _is_raw(self, text: str) -> bool:
         """Whether the text is a part of what a model wrote."""
         wanted = text.strip()
-        return len(wanted.split()) >= _FEWEST and any(
+        return len(wanted.split()) >= FEWEST_WORDS and any(
             wanted in run.text and not run.saw(wanted) for run in self._runs()
         )
 

@@ -12,17 +12,13 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore
 
+from franq_guard.capture.marked import FEWEST_WORDS, is_told, sentences_of
 from franq_guard.capture.matching import call_that_wrote
 from franq_guard.capture.server_logprobs import GrowingServerText
-from franq_guard.claims.blocks import blocks
-from franq_guard.claims.sentences import sentences
 from franq_guard.language_model.server.tokens import ServerToken, from_response
 
 # How a RecursiveRetriever writes the answer of a query engine into a node.
 _ASKED = re.compile(r"Query: .*?\nResponse: ", re.S)
-
-BESIDE = 60  # characters that a retriever may put beside a model's text: "Summary: "
-_FEWEST = 4  # words; fewer may be among a document's by chance
 
 
 @dataclass
@@ -56,19 +52,13 @@ class ModelRun:
     @cached_property
     def own(self) -> list[str]:
         """The sentences of its text that it was not given."""
-        said = [
-            self.text[start:end]
-            for block in blocks(self.text)
-            for start, end in sentences(self.text, block.start, block.end)
-        ]
-        return [sentence for sentence in said if not self.saw(sentence)]
+        return [said for said in sentences_of(self.text) if not self.saw(said)]
 
     def told(self, text: str) -> bool:
         """Whether ``text`` is what it wrote or a part of it, but for a few words beside it."""
-        own = [sentence for sentence in self.own if len(sentence.split()) >= _FEWEST]
-        wrote, said = self.text.strip(), text.strip()
-        near = wrote in said and len(said) - len(wrote) <= BESIDE
-        return (near or said in wrote) and any(s in said or said in s for s in own)
+        own = [sentence for sentence in self.own if len(sentence.split()) >= FEWEST_WORDS]
+        said = text.strip()
+        return is_told(said, self.text.strip()) and any(s in said or said in s for s in own)
 
 
 class Capture:

@@ -21,9 +21,9 @@ from franq_guard.capture.evidence import (
     chosen_passages,
     passages_of,
 )
-from franq_guard.capture.marked import without_marked, without_written
+from franq_guard.capture.marked import is_little, without_marked, without_written
 from franq_guard.capture.matching import shown
-from llama_index_franq._capture import BESIDE, Capture, ModelRun, node_key
+from llama_index_franq._capture import Capture, ModelRun, node_key
 
 # What LlamaIndex's synthesizers call the evidence in a template.
 CONTEXT_KEYS = ("context_str", "context_msg", "context_messages")
@@ -113,7 +113,7 @@ def unwritten(
         if node_key(node) in retrieved:
             return text
         left = "" if capture.wrote(text) else _left(text, capture, run)
-        few = node_key(node) in capture.retold and len("".join(left.split())) <= BESIDE
+        few = node_key(node) in capture.retold and is_little(left)
         return "" if few and left != text else left
 
     return with_left(nodes, left_of)

@@ -11,9 +11,9 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.workflow import Event
 
+from franq_guard.capture.marked import FEWEST_WORDS
 from llama_index_franq._capture import ModelRun
 
-_FEWEST = 4  # words; fewer may be a state or a name, which a model's text has by chance
 _NO_TEXT = (bool, int, float, bytes, type(None), BaseNode, NodeWithScore)
 
 
@@ -54,13 +54,14 @@ def written_in(result: Any, runs: Sequence[ModelRun], known: Collection[str]) ->
     texts = [text for text in dict.fromkeys(_texts(result, set())) if text.strip()]
     new = [text for text in texts if text.strip() not in known]
     wrote = [text for text in new if any(_is_of(text, run) for run in runs)]
-    strange = [text for text in new if len(text.split()) >= _FEWEST and not _seen(text, runs)]
+    strange = [text for text in new if len(text.split()) >= FEWEST_WORDS and not _seen(text, runs)]
     return Written(wrote, unread=bool(runs and not wrote and (strange or _is_opaque(result))))
 
 
 def _is_of(text: str, run: ModelRun) -> bool:
     """Whether ``text`` is what a model wrote, or a part of it."""
-    return text.strip() == run.text.strip() or (len(text.split()) >= _FEWEST and run.told(text))
+    long = len(text.split()) >= FEWEST_WORDS
+    return text.strip() == run.text.strip() or (long and run.told(text))
 
 
 def _seen(text: str, runs: Iterable[ModelRun]) -> bool:

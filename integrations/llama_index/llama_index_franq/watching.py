@@ -68,7 +68,7 @@ class FranqHandler(Watching):
         queue_size: int = 1000,
     ) -> None:
         super().__init__(guard, on_report, sample=sample, queue_size=queue_size, evidence=evidence)
-        self._runs = Runs(guard, self._watcher, evidence)
+        self._runs = Runs(guard, self, evidence)
         self._spans, self._events = _Spans(self._runs), _Events(self._runs)
 
     def attach(self) -> Self:
