@@ -56,14 +56,7 @@ TINY = replace(
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def plain_products(monkeypatch):
-    """In float32 on any processor. One thread: more only wait for each other."""
-    monkeypatch.setattr("franq_bench.training.loop.native_bfloat16", lambda: False)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("plain_products")
 
 
 @pytest.fixture

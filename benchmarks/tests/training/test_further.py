@@ -31,14 +31,7 @@ RUN = Recipe(epochs=1, generated=2, batch_tokens=400, rate=1e-3, head_rate=1e-3,
 TINY = replace(FURTHER, run=RUN, written=5, answers=5, kept=4)
 
 
-@pytest.fixture(autouse=True)
-def plain_products(monkeypatch):
-    """In float32 on any processor. One thread: more only wait for each other."""
-    monkeypatch.setattr("franq_bench.training.loop.native_bfloat16", lambda: False)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("plain_products")
 
 
 def test_the_new_sets_are_among_the_claims_of_answers():

@@ -13,6 +13,7 @@ from langchain_core.messages import (
 )
 
 from franq_guard import Passage
+from franq_guard.basics.words import word_set
 from franq_guard.capture.evidence import is_notice, passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
@@ -28,21 +29,20 @@ FoundFor = Callable[[str], Sequence[Passage] | None]
 
 _QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 _BETWEEN = 60  # characters beside each document in a joined text: its number, its title
-_NAMING = {
-    *("title", "source", "id", "url", "uri", "link", "file", "filename", "file_name", "path"),
-    *("file_path", "page", "page_label", "page_number", "start_index", "chunk", "score"),
-}  # keys of the metadata that tell where a document is from
-_LABELS = {
-    *("a", "an", "and", "are", "as", "at", "below", "by", "for", "from", "here", "i", "in", "is"),
-    *("it", "no", "of", "on", "or", "s", "that", "the", "these", "this", "to", "was", "were"),
-    *("archive", "article", "base", "best", "chunk", "chunks", "content", "contents", "context"),
-    *("data", "database", "doc", "docs", "document", "documents", "end", "excerpt", "excerpts"),
-    *("following", "found", "hit", "hits", "index", "information", "item", "items", "knowledge"),
-    *("match", "matches", "matching", "metadata", "most", "number", "page_content", "passage"),
-    *("passages", "query", "question", "rank", "relevance", "relevant", "result", "results"),
-    *("retrieved", "search", "searched", "similarity", "snippet", "snippets", "text", "texts"),
-    *("top", "type", "with", *_NAMING, "pages", "sources", "titles", "name"),
-}  # words that a tool puts beside a document and that say nothing of it
+_NAMING = word_set(
+    "title source id url uri link file filename file_name path file_path page page_label "
+    "page_number start_index chunk score"
+)
+"""Keys of the metadata that tell where a document is from."""
+_LABELS = _NAMING | word_set(
+    "a an and are as at below by for from here i in is it no of on or s that the these this to was "
+    "were with archive article base best chunks content contents context data database doc docs "
+    "document documents end excerpt excerpts following found hit hits index information item items "
+    "knowledge match matches matching metadata most name number page_content pages passage "
+    "passages query question rank relevance relevant result results retrieved search searched "
+    "similarity snippet snippets sources text texts titles top type"
+)
+"""Words that a tool puts beside a document and that say nothing of it."""
 _OWN_ANSWER = "Returning structured response:"  # create_agent's message with its model's answer
 
 
