@@ -238,7 +238,7 @@ def annotate(answer: str, verdicts: Sequence[Verdict]) -> str:
 
 
 def wrong_citations(
-    verdicts: Sequence[Verdict], labels: Collection[Label] = _WORST_FIRST
+    verdicts: Sequence[Verdict], labels: Collection[Label]
 ) -> Iterator[tuple[CitationFinding, Sequence[Verdict]]]:
     """The wrong citations to mark: one finding each, and the claims it is cited for.
 

@@ -91,12 +91,10 @@ def at_most_flagged(flagged: ArrayLike, *, alpha: float = 0.05, delta: float = 0
     return strictest(table.sum(axis=1), n, alpha=alpha, delta=delta)
 
 
-def strictest(
-    counts: NDArray[np.intp], n: int, *, alpha: float = 0.05, delta: float = 0.1
-) -> Promise:
+def strictest(counts: NDArray[np.intp], n: int, *, alpha: float, delta: float) -> Promise:
     """:func:`at_most_flagged` by how many of the ``n`` true claims each rule flags (rules,).
 
-    That ``n`` is large enough, :func:`check_enough` has told.
+    The caller has made sure that ``n`` is large enough, see :func:`check_enough`.
     """
     chosen: Promise | None = None
     for rule, count in enumerate(counts.tolist()):

@@ -14,9 +14,7 @@ from franq_guard.language_model.server.tokens import ServerToken
 from franq_guard.records import Generation, Token
 
 
-def server_generation(
-    text: str, prompt: str | None, told: Sequence[ServerToken] = ()
-) -> Generation:
+def server_generation(text: str, prompt: str | None, told: Sequence[ServerToken]) -> Generation:
     """``text`` with the server's tokens; without tokens and source if they spell another text.
 
     ``text`` may be a stripped or cut form of what the server wrote: tokens before and after it (a

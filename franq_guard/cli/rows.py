@@ -48,7 +48,7 @@ def digest_of(trace: Trace) -> str:
 
 
 def check_rows(
-    guard: ChecksMany, rows: Iterable[Trace | RowError], *, batch_size: int = 8
+    guard: ChecksMany, rows: Iterable[Trace | RowError], *, batch_size: int
 ) -> Iterator[Checked]:
     """Check the rows in batches and yield the results in order; read errors are passed through."""
     rows = iter(rows)

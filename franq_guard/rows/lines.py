@@ -132,7 +132,7 @@ def trace_of_line(number: int, line: str, prepare: Prepare | None = None) -> Tra
         return RowError(number, "the row is nested too deep")
 
 
-def trace_or_error(number: int, row: object, prepare: Prepare | None = None) -> Trace | RowError:
+def trace_or_error(number: int, row: object, prepare: Prepare | None) -> Trace | RowError:
     """One row of a table or a JSON text as a trace or an error; see :func:`trace_of_line`."""
     identifier = None
     try:

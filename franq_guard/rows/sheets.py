@@ -59,9 +59,7 @@ def records(lines: Iterable[str]) -> Iterator[Record]:
                 yield number, cells
 
 
-def read_sheet(
-    rows: Iterable[Record], *, prepare: Prepare | None = None
-) -> Iterator[Trace | RowError]:
+def read_sheet(rows: Iterable[Record], *, prepare: Prepare | None) -> Iterator[Trace | RowError]:
     """Each row below the first, which has the names of the columns, as a trace or an error.
 
     Args:

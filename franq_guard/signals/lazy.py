@@ -54,7 +54,7 @@ class Lazy(Generic[T]):
         return type(self), (self._first,)
 
 
-def check_kind(name: str, value: object, method: str, *, loader: bool = False) -> None:
+def check_kind(name: str, value: object, method: str, *, loader: bool) -> None:
     """Reject an argument that can never work, such as a name where an object is wanted.
 
     Raises:

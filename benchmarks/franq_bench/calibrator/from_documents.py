@@ -126,7 +126,7 @@ def read_rows(
     folder: Path,
     read: Mapping[str, Label],
     generations: GenerationStore,
-    store: SignalStore | None = None,
+    store: SignalStore | None,
 ) -> list[dict[str, Any]]:
     """The claims of the model's answers to CLAP-NQ's questions that were read, with signals.
 

@@ -24,6 +24,10 @@ from franq_guard.records import Span
 
 MATCH = 0.8
 """A gold claim is matched by a predicted one whose characters overlap with at least this F1."""
+_ALIGNED = 0.6
+"""A claim counts as located in its response from this score on."""
+_WORST = 30
+"""How many of the lowest scores are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def run(path: str | Path, splitters: Mapping[str, ClaimSplitter]) -> list[Claims
     ]
 
 
-def alignment(path: str | Path, *, threshold: float = 0.6, worst: int = 30) -> AlignmentRow:
+def alignment(path: str | Path) -> AlignmentRow:
     """Align every ``claim`` to its ``response`` in the JSONL file at ``path`` (or .gz)."""
     scored = [
         (align(row["claim"], row["response"]).score, row["claim"], row["response"])
@@ -88,10 +92,10 @@ def alignment(path: str | Path, *, threshold: float = 0.6, worst: int = 30) -> A
     count = max(len(scores), 1)
     return AlignmentRow(
         claims=len(scores),
-        aligned=sum(score >= threshold for score in scores) / count,
+        aligned=sum(score >= _ALIGNED for score in scores) / count,
         mean_score=sum(scores) / count,
-        threshold=threshold,
-        worst=tuple(sorted(scored)[:worst]),
+        threshold=_ALIGNED,
+        worst=tuple(sorted(scored)[:_WORST]),
     )
 
 

@@ -76,7 +76,7 @@ def as_run(name: str, there: Collection[str] = ()) -> str:
     return next((method for method in ours if method in there), ours[0])
 
 
-def placed(figures: Mapping[str, _Of], there: Collection[str] = ()) -> dict[str, _Of]:
+def placed(figures: Mapping[str, _Of], there: Collection[str]) -> dict[str, _Of]:
     """The paper's figures by the method of ours beside which they stand: see :func:`as_run`."""
     return {as_run(name, there): figure for name, figure in figures.items()}
 

@@ -26,6 +26,7 @@ _POINT: dict[str, metrics.Metric] = {
     "auroc": metrics.auroc,
     "ece": metrics.ece,
 }
+_BINS = 10  # of ECE, as in :func:`~franq_guard.metrics.measures.ece`
 _CELLS = 2_000_000  # counts held at once: 16 MB an array, whatever the number of rows
 
 
@@ -166,9 +167,9 @@ def _prr(drawn: FloatArray, hits: FloatArray) -> FloatArray:
     return np.asarray(np.where(room > 1e-12, (area - random) / room, np.nan), float)
 
 
-def _ece(counts: FloatArray, true: FloatArray, score: FloatArray, bins: int = 10) -> FloatArray:
-    index = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], score, side="left")
-    gap = np.zeros((len(score), bins))
+def _ece(counts: FloatArray, true: FloatArray, score: FloatArray) -> FloatArray:
+    index = np.searchsorted(np.linspace(0, 1, _BINS + 1)[1:-1], score, side="left")
+    gap = np.zeros((len(score), _BINS))
     gap[np.arange(len(score)), index] = true - score
     return np.asarray(np.abs(counts @ gap).sum(axis=1) / counts.sum(axis=1), float)
 

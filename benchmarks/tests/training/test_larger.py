@@ -13,7 +13,7 @@ from franq_bench.training import larger, teacher  # noqa: E402
 from franq_bench.training.calibrate import Held  # noqa: E402
 from franq_bench.training.recipe import DISTILLATION  # noqa: E402
 from franq_guard import Generation, Guard, Passage, Token, Trace  # noqa: E402
-from franq_guard.faithfulness.larger import ADAPTER, bundled_folder  # noqa: E402
+from franq_guard.faithfulness.larger import ADAPTER, bundled_folder, reading  # noqa: E402
 from franq_guard.faithfulness.larger.model import LargerFaithfulness  # noqa: E402
 from franq_guard.faithfulness.loading import faithfulness_from  # noqa: E402
 from franq_guard.faithfulness.small.blend import INPUTS, encoder_alone  # noqa: E402
@@ -48,12 +48,11 @@ def test_logits_are_those_of_the_adapters_beside_the_matrices(model):
     assert torch.allclose(torch.tensor([found[p] for p in pairs]), expected, atol=2e-3)
 
 
-def test_logits_do_not_depend_on_the_other_claims(model):
+def test_logits_do_not_depend_on_the_other_claims(model, monkeypatch):
     together = model._reader.logits([(claim, PIER) for claim in CLAIMS])
     model.forget()
-    model._reader._batch_tokens, before = 1, model._reader._batch_tokens  # one claim at a time
+    monkeypatch.setattr(reading, "_BATCH_TOKENS", 1)  # one claim at a time
     alone = model._reader.logits([(claim, PIER) for claim in CLAIMS])
-    model._reader._batch_tokens = before
     for pair, logits in alone.items():
         assert logits == pytest.approx(together[pair], abs=1e-3)
 

@@ -17,6 +17,9 @@ from franq_guard.faithfulness.small.features import features
 from franq_guard.faithfulness.small.reading import Logits, PairReader, TextPair, best_windows
 
 PASSAGE, CLAIM = "Passage:", "Claim:"
+_BATCH_TOKENS = 4096
+"""Tokens per forward pass, those of the text counted for each claim; limits the memory used. At
+least one claim is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +36,12 @@ class LanguageModelReader(PairReader):
     Args:
         network: in evaluation mode.
         tokenizer: the language model's.
-        batch_tokens: tokens per forward pass, those of the text counted for each claim; limits the
-            memory used. At least one claim is read.
         room: how many pairs the cache holds; 0 turns it off.
     """
 
-    def __init__(
-        self, network: Network, tokenizer: Any, *, batch_tokens: int = 4096, room: int = 8192
-    ) -> None:
+    def __init__(self, network: Network, tokenizer: Any, *, room: int) -> None:
         super().__init__(room=room)
         self._network, self._tokenizer = network, tokenizer
-        self._batch_tokens = batch_tokens
         self._before = len(self._ids([CLAIM])[0])
 
     def _ids(self, lines: list[str]) -> list[list[int]]:
@@ -82,7 +80,7 @@ class LanguageModelReader(PairReader):
         """The logits (n, 3) of claims beside one text, in their order."""
         work = self._network.weights
         longest = max(len(claim.ids) for claim in claims)
-        size = max(1, self._batch_tokens // (len(passage) + longest))
+        size = max(1, _BATCH_TOKENS // (len(passage) + longest))
         found: list[list[float]] = []
         with torch.inference_mode(), torch.autocast("cpu", enabled=False):
             between_batches()

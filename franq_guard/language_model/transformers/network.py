@@ -147,9 +147,7 @@ class Network:
         logits: Tensor = self.model(input_ids=ids, use_cache=False, **self._keep(1)).logits
         return logits[:, -1]
 
-    def logits_at(
-        self, ids: Tensor, rows: Tensor, columns: Tensor, cache: Any = None
-    ) -> Iterator[Tensor]:
+    def logits_at(self, ids: Tensor, rows: Tensor, columns: Tensor, cache: Any) -> Iterator[Tensor]:
         """Logits (n, V) in chunks for the positions ``ids[rows, columns]`` of ids (B, T)."""
         chunk = max(1, _CHUNK_VALUES // int(self.model.config.get_text_config().vocab_size))
         if self._split:

@@ -135,7 +135,7 @@ def without_joined(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def with_told(
-    found: Sequence[Passage], told: Sequence[Passage], called: Iterable[str] = ()
+    found: Sequence[Passage], told: Sequence[Passage], called: Iterable[str]
 ) -> list[Passage]:
     """What a tool found, and the texts it ``told`` the model, unless these only join that.
 

@@ -54,7 +54,7 @@ def job_from(
     capture: Capture,
     *,
     id: str | None,
-    also_seen: str = "",
+    also_seen: str,
 ) -> Job:
     """A job for a written answer and the passages it may rest on.
 

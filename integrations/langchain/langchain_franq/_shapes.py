@@ -212,7 +212,7 @@ def asked_in(value: Any) -> list[str]:
     return [question_of(value), *said]
 
 
-def may_pass(chunk: Any, given: Any, output_key: str | None = None) -> bool:
+def may_pass(chunk: Any, given: Any, output_key: str | None) -> bool:
     """Whether a streamed chunk can be passed on: a mapping in which nothing can be the answer.
 
     Documents, numbers and what is in the input (``given``) are not the answer, unless they are in

@@ -158,7 +158,7 @@ def named_by_user(evidence: EvidenceFrom, question: str, response: Any) -> list[
 
 
 def usual_evidence(
-    response: Any, capture: Capture, run: ModelRun | None, question: str, *, template: bool = True
+    response: Any, capture: Capture, run: ModelRun | None, question: str, *, template: bool
 ) -> list[Passage]:
     """Passages under the usual names in the response's metadata, or in the prompt's template.
 
