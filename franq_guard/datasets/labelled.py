@@ -45,9 +45,7 @@ def _joined(
                 **known,
                 "is_true": label.is_true,
                 **({} if label.is_faithful is None else {"is_faithful": label.is_faithful}),
-                **_stated(label),
-                **({} if label.trusted else {"trusted": False}),
-                **({} if label.source is None else {"source": label.source}),
+                **_about(label),
             }
 
 
@@ -136,9 +134,7 @@ def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
                 yield {
                     "group": _group(number, trace),
                     "is_true": label.is_true,
-                    **_stated(label),
-                    **({} if label.trusted else {"trusted": False}),
-                    **({} if label.source is None else {"source": label.source}),
+                    **_about(label),
                 }
 
 
@@ -146,6 +142,15 @@ def threshold_answers(traces: Iterable[Trace]) -> int:
     """How many of the answers set the threshold of a promise if claims of all are labelled."""
     named = [{"group": _group(i, trace), "is_true": 1} for i, trace in enumerate(traces)]
     return sum(map(sets_the_threshold, labelled(named).answers.tolist()))
+
+
+def _about(label: ClaimLabel) -> dict[str, Any]:
+    """What a row says of its label; what is usual is left out."""
+    return {
+        **_stated(label),
+        **({} if label.trusted else {"trusted": False}),
+        **({} if label.source is None else {"source": label.source}),
+    }
 
 
 def _stated(label: ClaimLabel) -> dict[str, bool]:

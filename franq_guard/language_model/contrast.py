@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from franq_guard.language_model.base import Contrast, Prompt
+from franq_guard.language_model.base import Contrast, LanguageModel, Prompt, is_foreign
+from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.evidence_removal import remove_evidence, shared
 from franq_guard.language_model.prompts import question_prompt, rag_prompt
-from franq_guard.records import Trace
+from franq_guard.records import Generation, Trace
 
 MAX_RESIDUE = 0.05
 """If a larger share of the passages' four-word sequences remains, the prompt still has evidence."""
@@ -44,3 +45,9 @@ def contrast(trace: Trace, captured: str | None, render: Callable[[Prompt], str]
     told = shared(trace.generation.text, removal.text, trace.question) > MAX_ANSWER
     prompt = bare if told or not removal.found else removal.text
     return Contrast(prompt, None, removal.found, total, removal.residue)
+
+
+def captured_prompt(written: Generation, model: LanguageModel, encoder: Encoder) -> str | None:
+    """The prompt of a captured answer, from its ids if they are of this model's vocabulary."""
+    ids = None if is_foreign(written, model) else written.prompt_token_ids
+    return encoder.prompt_text(ids) if ids else written.prompt

@@ -18,7 +18,7 @@ from franq_bench.fits.variants import (
     franq,
     franq_model,
     judged,
-    known,
+    predicted,
     raw,
 )
 from franq_bench.tables.beside import CUT, NO_FALLBACK
@@ -185,10 +185,7 @@ class _Fitter:
         return {name: model.fallback_ if model else UNFITTED for name, model in made.items()}
 
     def values(self, train: Sequence[Score], test: Sequence[Score]) -> Values:
-        model = self.model(train)
-        if model is None or not test:
-            return [None] * len(test)
-        return known(model.predict_proba(matrix(test, self.signals))[:, 1])
+        return predicted(self.model(train), test, self.signals)
 
 
 def _faithful_ece(rows: Scores, fitter: _Fitter) -> float | None:

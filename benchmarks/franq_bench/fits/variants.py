@@ -81,12 +81,18 @@ def franq(signals: Sequence[str] = SIGNALS, **options: Any) -> Fit:
     """A variant: :class:`FranqClassifier` with other signals or options."""
 
     def fit(train: Sequence[Score], test: Sequence[Score]) -> Values:
-        model = franq_model(train, signals, **options)
-        if model is None or not test:
-            return [None] * len(test)
-        return known(model.predict_proba(matrix(test, signals))[:, 1])
+        return predicted(franq_model(train, signals, **options), test, signals)
 
     return fit
+
+
+def predicted(
+    model: FranqClassifier | None, test: Sequence[Score], signals: Sequence[str]
+) -> Values:
+    """P(true) of rows by a model of :func:`franq_model`; None for each where it is None."""
+    if model is None or not test:
+        return [None] * len(test)
+    return known(model.predict_proba(matrix(test, signals))[:, 1])
 
 
 def of_method(method: str, signals: Sequence[str] = SIGNALS, *, log_space: bool = False) -> Fit:

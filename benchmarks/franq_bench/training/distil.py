@@ -71,10 +71,6 @@ class TeacherRun(Run[Prompted]):
         found: Tensor = self.network(*teaching.tensors(batch, self.device))
         return found
 
-    def loss(self, logits: Tensor, batch: Sequence[Prompted]) -> Tensor:
-        """The labels' negative log-likelihood."""
-        return nll(logits, torch.tensor([item.label for item in batch], device=self.device))
-
 
 class StudentRun(Run[Taught]):
     """Trains the small network on the teacher's probabilities and, a little, on labels."""

@@ -38,6 +38,10 @@ class Input(Protocol):
     def pair(self) -> Sized:
         """Claim and text, encoded."""
 
+    @property
+    def label(self) -> int:
+        """As in `Example.label`."""
+
 
 Kind = TypeVar("Kind", bound=Input)
 
@@ -47,7 +51,7 @@ class Run(ABC, Generic[Kind]):
 
     A checkpoint is written every `save_every` steps; a run that finds one goes on from it: same
     epoch, same order of batches, next step. A subclass says how the network reads a batch
-    (`logits`) and what it learns from it (`loss`).
+    (`logits`) and, if not the labels alone, what it learns from it (`loss`).
     """
 
     def __init__(
@@ -78,9 +82,9 @@ class Run(ABC, Generic[Kind]):
     def logits(self, batch: Sequence[Kind]) -> Tensor:
         """The network's logits (b, 3)."""
 
-    @abstractmethod
     def loss(self, logits: Tensor, batch: Sequence[Kind]) -> Tensor:
-        """What the step lowers; the logits are in float32."""
+        """What a step lowers: the labels' negative log-likelihood; the logits are in float32."""
+        return nll(logits, torch.tensor([item.label for item in batch], device=self.device))
 
     def update(self, batch: Sequence[Kind], progress: float) -> float:
         """Take one step on `batch`; `progress` counts epochs. Returns the loss."""
@@ -151,10 +155,6 @@ class Trainer(Run[Item]):
         """The network's logits (b, 3)."""
         found: Tensor = self.network(*tensors(batch, self.device))
         return found
-
-    def loss(self, logits: Tensor, batch: Sequence[Item]) -> Tensor:
-        """The labels' negative log-likelihood."""
-        return nll(logits, torch.tensor([item.label for item in batch], device=self.device))
 
 
 def mean(one: dict[str, Tensor], other: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -13,14 +13,12 @@ from franq_guard.records import Passage
 
 def judging_request(question: str, passages: Sequence[Passage], claim: str) -> str:
     """The prompt that asks for the faithfulness and the factuality of a claim."""
-    shown = _numbered("Passage", passages) or "(no passages)"
-    return _fenced("judge.v1", question=question, passages=shown, claim=claim)
+    return _about_claim("judge.v1", question, passages, claim)
 
 
 def choosing_request(question: str, passages: Sequence[Passage], claim: str) -> str:
     """The prompt for a model whose labels are chosen by their probability."""
-    shown = _numbered("Passage", passages) or "(no passages)"
-    return _fenced("choose.v1", question=question, passages=shown, claim=claim)
+    return _about_claim("choose.v1", question, passages, claim)
 
 
 def search_request(claim: str, found: Sequence[Passage]) -> str:
@@ -42,6 +40,11 @@ def version(*names: str) -> str:
 def shown_text(passage: Passage) -> str:
     """A passage as the judge reads it, its title first."""
     return f"{passage.title.strip()}\n{passage.text}" if passage.title.strip() else passage.text
+
+
+def _about_claim(name: str, question: str, passages: Sequence[Passage], claim: str) -> str:
+    shown = _numbered("Passage", passages) or "(no passages)"
+    return _fenced(name, question=question, passages=shown, claim=claim)
 
 
 def _numbered(word: str, passages: Sequence[Passage]) -> str:

@@ -22,9 +22,8 @@ from franq_guard.language_model.base import (
     Progress,
     Prompt,
     check_sampling,
-    is_foreign,
 )
-from franq_guard.language_model.contrast import contrast
+from franq_guard.language_model.contrast import captured_prompt, contrast
 from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.forward_passes import forward_passes
 from franq_guard.language_model.llama_cpp.row_cache import Row, RowCache
@@ -175,10 +174,8 @@ class LlamaCppModel(LanguageModel):
             return [self._scored(cache, *pair) for pair in zip(prompts, answers, strict=True)]
 
     def without_evidence(self, trace: Trace) -> Contrast:
-        """See :mod:`.contrast`; captured ids are preferred to the captured string."""
-        given = trace.generation
-        ids = None if is_foreign(given, self) else given.prompt_token_ids
-        captured = self.encoder.prompt_text(ids) if ids else given.prompt
+        """See :mod:`.contrast`."""
+        captured = captured_prompt(trace.generation, self, self.encoder)
         return contrast(trace, captured, self.render)
 
     @contextmanager
