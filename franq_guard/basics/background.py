@@ -83,7 +83,7 @@ class Background(Generic[T]):
         if not done:
             for _ in self._taken_back():
                 self._drop()
-        with self._lock:  # whoever takes the worker out ends it, so that it is told once
+        with self._lock:  # the one call that takes the worker out also ends it, so it is ended once
             worker, self._worker = self._worker, None
             if worker is not None and worker.is_alive():
                 self._waiting.put_nowait(None)

@@ -88,9 +88,10 @@ class Choice:
 
     @cached_property
     def known(self) -> tuple[Calibrator, ...]:
-        """The shipped calibrators, and those beside the weights of the faithfulness model.
+        """The shipped calibrators, and those stored with the weights of the faithfulness model.
 
-        Of the latter only those for which no model has to read an answer again. Loads the model.
+        Of the latter, those that need a language model to read an answer again are left out. Loads
+        the faithfulness model.
         """
         own = defaults.beside(self.faithfulness())
         return (*defaults.shipped(), *(c for c in own if not _reads_again(c)))
@@ -130,7 +131,7 @@ class Choice:
                 if self.franq is None and not self.named:
                     for own in ("methods", "samples"):  # a known calibrator brings its own
                         setting.pop(own, None)
-                elif not reads:  # what would have read it, and under which prompt, does not matter
+                elif not reads:  # then the model and its prompt cannot differ
                     for unread in ("language_model", "prompt"):
                         setting.pop(unread)
                 self._chosen[key] = defaults.choose(
@@ -145,14 +146,14 @@ class Choice:
             return self._chosen[key]
 
     def _own(self, answer: Generation) -> bool:
-        """Whether there is a calibrator for the writer that no model has to read for."""
+        """Whether a calibrator for the answer's writer can be used without running a model."""
         if self.franq is not None:
             return self.franq.writer is not None or not self.franq.evidence_only
         if self.named:
             return True
         form = "short" if self.form == "short" else "long"
         own = defaults.for_writer(self.known, answer.source, answer.writer)
-        return any(c.form == form and _tells(answer, c) for c in own)
+        return any(c.form == form and _has_enough_for(answer, c) for c in own)
 
     def methods(self, answer: Generation) -> Components:
         """The methods for an answer: those the user chose, else those of its calibrator."""
@@ -184,8 +185,8 @@ class Choice:
     def setting(self, *, reads: bool) -> dict[str, str]:
         """What determines the signals; ``reads`` says whether the language model is used.
 
-        ``samples`` is there only if a method compares samples: those that come with an answer are
-        used as they are, whatever it says.
+        ``samples``, only if a method compares samples, says how the guard draws them. Samples that
+        come with an answer are used however they were drawn.
         """
         model = self.model() if reads else None
         samples = f"{self.n_samples} at temperature {float(self.temperature)}"
@@ -209,7 +210,7 @@ def _reads_again(calibrator: Calibrator) -> bool:
     return not calibrator.evidence_only and not (methods and methods.come_with_the_answer)
 
 
-def _tells(answer: Generation, calibrator: Calibrator) -> bool:
-    """Whether an answer brings what a calibrator needs that no model reads for."""
+def _has_enough_for(answer: Generation, calibrator: Calibrator) -> bool:
+    """Whether an answer comes with all that a calibrator needs, so that no model has to run."""
     methods = components_of(calibrator)
     return calibrator.evidence_only or (methods is not None and methods.told_by(answer))

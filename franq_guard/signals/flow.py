@@ -129,8 +129,8 @@ def warm(
 ) -> None:
     """Run the models once; raises whatever loading or running them raises.
 
-    The answer counts as one of those that ``franq``, the user's calibrator, is for: who will write
-    is not known yet, so that alone is nothing to warn of.
+    The answer is given the writer and source that ``franq``, the user's calibrator, was fitted for:
+    who will write the answers is not known yet, so there must be no warning about another writer.
     """
     answer = Generation(_WARMING.text)
     if franq is not None:

@@ -1,8 +1,7 @@
 """Claims that come with an answer: these are checked as given, and so is the rest of the answer.
 
-Whoever gives claims may have left out a sentence, or worded one as it does not stand there. So the
-guard splits the answer all the same, and what the given claims do not say in its words is checked
-as the guard splits it.
+Given claims may omit a sentence of the answer, or word it differently. So the guard also splits the
+answer itself, and checks those of its own claims that no given claim repeats in the answer's words.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ def with_the_rest(given: Sequence[Claim], answer: str, own: Sequence[Claim]) -> 
     """The given claims that can be checked, and after them what they leave out of the answer.
 
     A given claim covers a claim of the guard's own split if it has the same words, or if its words
-    stand in the answer one after the other, around all words of that claim. Nothing less does: in
-    "The shop never opens" all words of "The shop opens" are found. A stretch that is given as no
-    claim covers nothing. A given claim that is not found in the answer has no spans here.
+    are a run of words in the answer that includes all words of that claim. It is not enough that it
+    has them in between others: "The shop never opens" has all words of "The shop opens". Text that
+    is given as ``not_a_claim`` covers nothing. A given claim that is not found in the answer has no
+    spans in the result.
 
     Args:
         given: with the trace.
@@ -53,8 +53,8 @@ def with_the_rest(given: Sequence[Claim], answer: str, own: Sequence[Claim]) -> 
     ]
     if stated or any(claim.not_a_claim is None for claim in rest):
         return [*found, *(claim for claim in rest if claim.not_a_claim is None)]
-    # Nothing is a claim: what else it is tells whether the answer counts as unverified.
-    return [*found, *(claim for claim in rest if not _told(claim, found))]
+    # Nothing is a claim: why not decides whether the answer counts as unverified.
+    return [*found, *(claim for claim in rest if not _already_given(claim, found))]
 
 
 def _placed(claim: Claim, index: Index, words: _Words, said: set[tuple[str, ...]]) -> Claim:
@@ -65,8 +65,8 @@ def _placed(claim: Claim, index: Index, words: _Words, said: set[tuple[str, ...]
     return claim if claim.spans else replace(claim, spans=found.spans)
 
 
-def _told(own: Claim, found: Sequence[Claim]) -> bool:
-    """Whether a given stretch says the same of the same words: that they are no claim, and why."""
+def _already_given(own: Claim, found: Sequence[Claim]) -> bool:
+    """Whether the same words were given as not a claim, for the same reason."""
     why = unchecked_because(own.text, [own.not_a_claim])
     return any(
         _of(one.text) == _of(own.text) and unchecked_because(one.text, [one.not_a_claim]) == why
@@ -107,7 +107,7 @@ class _Words:
 
 
 def _words(text: str) -> Iterator[tuple[str, int]]:
-    """The words of a text in small letters, and where each begins; a citation is none."""
+    """The words of a text in lower case, and where each begins; citations are left out."""
     plain = _CITED.sub(lambda cited: " " * len(cited.group()), text)
     for match in _WORD.finditer(plain):
         bare = match.group().lstrip(_AT_ITS_EDGES)

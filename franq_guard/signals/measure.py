@@ -241,7 +241,7 @@ def _of_claim(
     reason = next((plan.missing[name] for name in pair if name in plan.missing), None)
     if reason is None and (faith is None or unfaith is None):
         reason = "no_logprobs"
-    if found.reason == "no_evidence":  # says more than what could not be measured besides
+    if found.reason == "no_evidence":  # this reason says most, so it goes before the others
         reason = "no_evidence"
     raw = {**_of_passages(found), "uq_faith": faith, "uq_unfaith": unfaith}
     if form == "short":
