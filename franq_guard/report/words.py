@@ -37,7 +37,7 @@ LABEL_WORDS: Mapping[Label, Words] = {
     ),
     "unsupported": Words(
         "Not in the passages",
-        "The passages do not say this, and nothing tells whether it is true.",
+        "The passages do not say this; whether it is true is unknown.",
         "○",
     ),
     "doubtful": Words("Doubtful", "This may be wrong: check it before you rely on it.", "?"),
@@ -66,7 +66,7 @@ REASON_WORDS: Mapping[Reason, str] = {
     "no_logprobs": "the model's probabilities are not known",
     "no_contrast": "the passages could not be taken out of what the model was asked",
     "language": "the answer is in a language that the guard was not trained on",
-    "prior": "without the writer's own probabilities nothing tells whether it is true",
+    "prior": "there are no calibrated probabilities of the model that wrote it",
     "conflict": "one passage says this and another says otherwise",
     "error": "the check failed",
     "timeout": "the check took too long",

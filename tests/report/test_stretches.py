@@ -126,7 +126,7 @@ def test_the_legend_explains_what_was_shown_once_and_nothing_else():
         "not-a-claim",
         "(prior)",
     ]
-    assert "The passages do not say this, and nothing tells whether it is true." in text
+    assert "The passages do not say this; whether it is true is unknown." in text
     assert printed(lambda console: print_legend(console, [])) == ""
 
 
