@@ -102,7 +102,8 @@ def labelled(
     given = [row.get("group") for row in table]
     # The "=" keeps a group that is called "row 3" apart from row 3 without a group.
     answers = [f"row {i}" if group is None else f"={group}" for i, group in enumerate(given)]
-    numbers = {answer: k for k, answer in enumerate(dict.fromkeys(answers))}
+    # By name, not by place: folds are drawn by these numbers, and rows may come in any order.
+    numbers = {answer: k for k, answer in enumerate(sorted(set(answers)))}
     sources = [str(row.get("source") or "") for row in table]
     return Labelled(
         signals=signals,

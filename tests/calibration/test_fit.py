@@ -272,3 +272,14 @@ def test_numbers_of_numpy_are_numbers():
     as_numpy = {"p_faithful": np.float32, "uq_faith": np.float64, "is_true": np.int64}
     made = [row | {key: kind(row[key]) for key, kind in as_numpy.items()} for row in rows(30)]
     np.testing.assert_allclose(labelled(made).signals, labelled(rows(30)).signals, rtol=1e-7)
+
+
+@pytest.mark.parametrize("calibration", ["condition", "learned"])
+def test_the_order_of_the_answers_changes_nothing(calibration):
+    made = rows()
+    there, back = (fit_calibrator(x, calibration=calibration) for x in (made, made[::-1]))
+    assert there.figures["auroc"] == back.figures["auroc"]
+    assert there.figures["ece_se"] == pytest.approx(back.figures["ece_se"], abs=1e-5)
+    signals = labelled(made).signals
+    ours, theirs = (one.apply(*signals.T)[0] for one in (there, back))
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
