@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,7 +57,9 @@ from franq_guard.label_rule import LabelRule
 from franq_guard.records import Claim, ClaimLabel, Passage
 
 REAL = 30
-"""Labels of real answers that set the level in the third row of the table."""
+"""Labels of real answers that set the level in the fourth row of the table."""
+DRAWS = 20
+"""How often they are drawn: with so few, which answers are among them decides much."""
 SETS = {
     "squad": ("SQuAD", "rag_qa_squad.jsonl.gz", "own-answers"),
     "clapnq": ("CLAP-NQ", LONG[0], "own-answers-clapnq"),
@@ -181,11 +184,11 @@ def compared(
         p_true = p_true_of(answers, alone)
         found = _judged(f"documents alone, {way}", answers, p_true, alone.labels)
         yield found._replace(fell=fit.fell if way == "condition" else ())
-    few = _few(answers)
-    rows = [row for row, chosen in zip(real, few.tolist(), strict=True) if chosen]
-    both, left = learned(labelled([*made, *rows])).calibrator, answers.only(~few)
-    p_true = p_true_of(left, both)
-    yield _judged(f"learned, level from {REAL} real claims", left, p_true, both.labels)
+    for few in _draws(answers):
+        rows = [row for row, chosen in zip(real, few.tolist(), strict=True) if chosen]
+        both, left = learned(labelled([*made, *rows])).calibrator, answers.only(~few)
+        p_true = p_true_of(left, both)
+        yield _judged(f"learned, level from {REAL} real claims", left, p_true, both.labels)
     for way in _WAYS:
         fit = _Recorded(fit_by(way))
         p_true = out_of_fold(fit, answers)
@@ -206,13 +209,15 @@ class _Recorded:
         return made
 
 
-def _few(answers: Labelled) -> NDArray[np.bool_]:
-    """The claims (n,) of whole answers, drawn until there are ``REAL`` of them."""
-    chosen = np.zeros(len(answers.is_true), bool)
-    for group in np.random.default_rng(_SEED).permutation(np.unique(answers.groups)):
-        if chosen.sum() < REAL:
-            chosen |= answers.groups == group
-    return chosen
+def _draws(answers: Labelled) -> Iterator[NDArray[np.bool_]]:
+    """For each draw the claims (n,) of whole answers, drawn until there are ``REAL`` of them."""
+    rng = np.random.default_rng(_SEED)
+    for _ in range(DRAWS):
+        chosen = np.zeros(len(answers.is_true), bool)
+        for group in rng.permutation(np.unique(answers.groups)):
+            if chosen.sum() < REAL:
+                chosen |= answers.groups == group
+        yield chosen
 
 
 def _judged(name: str, answers: Labelled, p_true: FloatArray, rule: LabelRule) -> Judged:
@@ -241,6 +246,14 @@ def quality(found: Judged) -> dict[str, tuple[float, float]]:
     }
 
 
+def _cells(draws: Sequence[Judged]) -> Iterator[str]:
+    """Each measure with its error; of several draws the mean, and how far they lie apart."""
+    found = np.array([list(quality(one).values()) for one in draws])
+    errors = found[0, :, 1] if len(found) == 1 else found[:, :, 0].std(axis=0, ddof=1)
+    for value, error in zip(found[:, :, 0].mean(axis=0), errors, strict=True):
+        yield f"{value:.2f} ±{error:.2f}"
+
+
 def _share(flagged: FloatArray) -> float:
     return float(flagged.mean()) if len(flagged) else float("nan")
 
@@ -250,8 +263,9 @@ def table(made: Sequence[Score], real: Mapping[str, Sequence[Score]]) -> str:
     lines = [
         "# Calibrators from documents alone, on real answers",
         "",
-        "± is a standard error (bootstrap over answers). Flagged: P(true) below the calibrator's "
-        "threshold, or not stated by the passages.",
+        f"± is a standard error (bootstrap over answers); where {REAL} real claims set the level, "
+        f"the standard deviation over {DRAWS} draws of these. Flagged: P(true) below the "
+        "calibrator's threshold, or not stated by the passages.",
     ]
     for dataset, (name, _, _) in SETS.items():
         edits = list(rows_of(made, dataset, "edit"))
@@ -270,9 +284,8 @@ def table(made: Sequence[Score], real: Mapping[str, Sequence[Score]]) -> str:
             f"| --- |{' ---: |' * len(_MEASURES)}",
         ]
         every = list(compared(edits, answers))
-        for found in every:
-            cells = " | ".join(f"{value:.2f} ±{se:.2f}" for value, se in quality(found).values())
-            lines.append(f"| {found.name} | {cells} |")
+        for name, draws in groupby(every, key=lambda found: found.name):
+            lines.append(f"| {name} | {' | '.join(_cells(list(draws)))} |")
         lines += ["", _fallback(every)]
     return "\n".join(lines) + "\n"
 
@@ -292,7 +305,7 @@ def settings(out: Path) -> str:
     told = {
         "signals": list(_SIGNALS.values()),
         "resamples of the bootstrap": _RESAMPLES,
-        f"seed of the bootstrap and of the draw of {REAL} real claims": _SEED,
+        f"seed of the bootstrap and of the draws of {REAL} real claims": _SEED,
     }
     real = {f"answers to {name}": _RESULTS / folder for name, _, folder in SETS.values()}
     return measured.settings_section(told, {"statements": out, **real})

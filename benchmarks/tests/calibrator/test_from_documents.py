@@ -8,8 +8,10 @@ import pytest
 
 from franq_bench.calibrator import from_documents
 from franq_bench.calibrator.from_documents import (
+    DRAWS,
     REAL,
     Judged,
+    _cells,
     compared,
     documents,
     made_rows,
@@ -77,10 +79,9 @@ def simulated(count, source):
 
 
 def test_the_table_names_every_way_and_measures_on_real_answers():
-    found = {
-        one.name: one
-        for one in compared(list(simulated(200, "edit")), list(simulated(150, "person")))
-    }
+    every = list(compared(list(simulated(200, "edit")), list(simulated(150, "person"))))
+    found = {one.name: one for one in every}
+    assert len(every) == len(found) + DRAWS - 1
     assert list(found) == [
         "shipped, any writer: evidence alone",
         "documents alone, condition",
@@ -132,6 +133,14 @@ def test_quality_by_hand():
     assert found["false claims flagged"] == pytest.approx(1 / 2)
 
 
+def test_of_several_draws_the_table_has_the_mean_and_how_far_they_lie_apart():
+    answers = labelled(simulated(4, "person"))._replace(is_true=np.array([1.0, 0, 1, 0]))
+    none, half = np.zeros(4, bool), np.array([True, True, False, False])
+    draws = [Judged("x", answers, np.full(4, 0.5), flagged) for flagged in (none, half)]
+    # Of the true and of the false claims 0 and .5 are flagged: .25 and .35 by n - 1.
+    assert list(_cells(draws)) == ["0.50 ±0.00", "0.00 ±0.00", "0.25 ±0.35", "0.25 ±0.35"]
+
+
 def test_the_report_needs_scores_alone(tmp_path, capsys, monkeypatch):
     for source, folder, split in (
         ("edit", tmp_path / "made", "train"),
@@ -146,7 +155,7 @@ def test_the_report_needs_scores_alone(tmp_path, capsys, monkeypatch):
     assert "150 claims made from its passages; 150 claims of 75 own answers" in shown
     assert "## CLAP-NQ" not in shown  # nothing was measured
     assert "| statements measured with | not recorded |" in shown
-    assert f"draw of {REAL} real claims | 0 |" in shown
+    assert f"draws of {REAL} real claims | 0 |" in shown
 
 
 def test_clapnqs_labels_are_numbers_and_marks_alone():
