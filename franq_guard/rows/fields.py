@@ -172,14 +172,25 @@ def _nearest(name: str, row: Mapping[str, Any]) -> str | None:
 
 
 def with_row_label(row: dict[str, Any]) -> dict[str, Any]:
-    """Turn the answer of a row that has ``is_true`` but no claims into one labelled claim."""
-    answer = row.get("answer")
-    if row.get("claims") is not None or not isinstance(answer, str) or not answer.strip():
-        return row
+    """Turn the answer of a row that has ``is_true`` but no claims into one labelled claim.
+
+    Raises:
+        ValueError: if it has claims and none is labelled: the row's label would count for nothing.
+    """
+    answer, claims = row.get("answer"), row.get("claims")
     labels = {key: row[key] for key in ("is_true", "is_faithful") if row.get(key) is not None}
-    start, end = trimmed(answer, 0, len(answer))
-    claim = {"text": answer[start:end], "spans": [[start, end]], **labels}
-    return {**row, "claims": [claim]} if "is_true" in labels else row
+    if "is_true" not in labels or not isinstance(answer, str) or not answer.strip():
+        return row
+    if claims is None:
+        start, end = trimmed(answer, 0, len(answer))
+        return {**row, "claims": [{"text": answer[start:end], "spans": [[start, end]], **labels}]}
+    if claims and isinstance(claims, list) and not any(map(_has_label, claims)):
+        raise ValueError("'is_true' is of the whole row, but the row has claims: label these")
+    return row
+
+
+def _has_label(claim: object) -> bool:
+    return isinstance(claim, dict) and "is_true" in claim
 
 
 def _at(row: object, path: str) -> Any:

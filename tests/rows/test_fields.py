@@ -151,6 +151,15 @@ def test_a_label_of_the_row_is_that_of_its_answer():
     assert with_row_label(row | {"claims": []})["claims"] == []
 
 
+def test_a_label_of_the_row_beside_claims_without_labels_is_an_error_not_lost():
+    row = {**RAGAS_01, "answer": "A.", "is_true": 1}
+    for claims in (["A."], [{"text": "A."}]):
+        with pytest.raises(ValueError, match="the row has claims: label these"):
+            with_row_label(row | {"claims": claims})
+    of_claims = row | {"claims": [{"text": "A.", "is_true": None}]}
+    assert with_row_label(of_claims) is of_claims
+
+
 @pytest.mark.parametrize("broken", [{"answer": None}, {"passages": 7}, {"answer": ...}])
 def test_an_error_names_the_row_by_the_id_that_was_mapped(broken):
     row = {**RAGAS_01, "id": "not this", "log": {"key": 7}, "answer": "A.", **broken}
