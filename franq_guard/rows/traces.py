@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, TypeGuard, cast, get_args
 
 from franq_guard.basics.text import trimmed
-from franq_guard.claims.alignment import ALIGNED, align
+from franq_guard.claims.alignment import ALIGNED, Index
 from franq_guard.claims.sentences import sentences
 from franq_guard.records import (
     Claim,
@@ -90,13 +91,13 @@ def trace_from_dict(row: object) -> Trace:
         given = [{"text": c} if isinstance(c, str) else c for c in _list(row, "claims")]
     return Trace(
         question=question,
-        passages=passages_from(_of_one_query(_list(row, "passages"))),
+        passages=passages_of_row(row),
         generation=_generation(answer, row, prompt=_optional_text(row, "prompt")),
         contrast_prompt=_optional_text(row, "contrast"),
         samples=tuple(map(_sample, _list(row, "samples")))
         if row.get("samples") is not None
         else (),
-        claims=None if given is None else tuple(_claim(c, answer) for c in given),
+        claims=None if given is None else _claims(given, answer),
         labels=tuple(map(_label, given or ())),
         id=row_id(row),
     )
@@ -118,6 +119,18 @@ def row_id(row: Mapping[str, Any]) -> str | None:
     return None if value is None else str(value) or None
 
 
+def passages_of_row(row: Mapping[str, Any]) -> tuple[Passage, ...]:
+    """The passages of a ``franq.trace/1`` row.
+
+    Raises:
+        ValueError: if they are missing, or one cannot be read.
+    """
+    items = _list(row, "passages")
+    # A vector store returns a list for each query: the list of the only one.
+    of_one_query = len(items) == 1 and isinstance(items[0], list)
+    return passages_from(items[0] if of_one_query else items)
+
+
 def passages_from(items: Iterable[object]) -> tuple[Passage, ...]:
     """Strings, mappings with ``text`` and :class:`Passage` objects as passages.
 
@@ -127,11 +140,6 @@ def passages_from(items: Iterable[object]) -> tuple[Passage, ...]:
         ValueError: for anything else.
     """
     return tuple(_passage(item) for item in items)
-
-
-def _of_one_query(items: list[Any]) -> list[Any]:
-    """A vector store returns a list for each query: the list of the only one."""
-    return items[0] if len(items) == 1 and isinstance(items[0], list) else items
 
 
 def is_passage(item: object) -> bool:
@@ -188,7 +196,13 @@ def passage_title(item: Mapping[Any, Any]) -> str:
     return str(item.get("title") or others or "")
 
 
-def _claim(item: object, answer: str) -> Claim:
+def _claims(given: Iterable[object], answer: str) -> tuple[Claim, ...]:
+    """The given claims; the answer's words are read once for all of them, and only if needed."""
+    index = cache(lambda: Index(answer))
+    return tuple(_claim(item, answer, index) for item in given)
+
+
+def _claim(item: object, answer: str, index: Callable[[], Index]) -> Claim:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str) or not item["text"]:
         raise ValueError(
             "each of 'claims' must be a non-empty string, or an object with one as 'text'"
@@ -196,7 +210,7 @@ def _claim(item: object, answer: str) -> Claim:
     if item.get("spans") not in (None, []):
         spans, score = _spans(item["spans"], len(answer)), 1.0
     else:
-        found = align(item["text"], answer)
+        found = index().align(item["text"])
         near = found.score < ALIGNED
         spans = _nearest_sentence(found.spans, answer) if near else found.spans
         score = found.score

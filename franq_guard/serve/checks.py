@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -42,6 +43,7 @@ from franq_guard.serve.security import BATCH_PATH, CHECK_PATH
 from franq_guard.serve.settings import Route, ServeSettings
 
 JSON_LINES = "application/x-ndjson"
+_WORDS_OF_LINE = re.compile(rb"\S[^\n]*")
 
 _log = logging.getLogger(__name__)
 
@@ -168,15 +170,15 @@ class _Checks:
 
 
 def _numbered(lines: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their line numbers; blank lines count."""
-    at, number = 0, 0
-    while at < len(lines):
-        end = lines.find(b"\n", at)
-        end = len(lines) if end < 0 else end
-        number += 1
-        if line := lines[at:end].strip():
-            yield number, line
-        at = end + 1
+    """The lines that are not blank, with their line numbers; blank lines count.
+
+    Blank lines are passed over in one go: a body of nothing else holds millions of them.
+    """
+    at, number = 0, 1
+    for found in _WORDS_OF_LINE.finditer(lines):
+        number += lines.count(b"\n", at, found.start())
+        at = found.start()
+        yield number, found[0].rstrip()
 
 
 def _id_of(line: bytes) -> str | None:

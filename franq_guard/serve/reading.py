@@ -12,9 +12,8 @@ from starlette.responses import Response
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Passage, Trace
 from franq_guard.rows.traces import (
-    passage_text,
-    passage_title,
     passages_from,
+    passages_of_row,
     trace_from_dict,
 )
 from franq_guard.serve.errors import ServeError
@@ -65,8 +64,7 @@ def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
     Raises:
         ServeError: 413 if it exceeds a limit, 422 if it is invalid.
     """
-    claims = row.get("claims")
-    check_size(settings, _listed(row.get("passages")), row.get("answer"), claims)
+    check_size(settings, (), row.get("answer"), row.get("claims"))
     samples = _listed(row.get("samples"))
     if len(samples) > settings.max_samples:
         raise _too_many("too_many_samples", "samples", len(samples), settings.max_samples)
@@ -76,20 +74,21 @@ def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
     for name in ("question", "prompt", "contrast"):
         check_length(settings, name, row.get(name))
     try:
+        check_size(settings, passages_of_row(row), None)
         return trace_from_dict(row)
     except ValueError as error:
         raise bad_request(str(error)) from None
 
 
 def check_size(
-    settings: ServeSettings, passages: Iterable[object], answer: object, claims: object = None
+    settings: ServeSettings, passages: Iterable[Passage], answer: object, claims: object = None
 ) -> None:
     """Refuse answers that are too large to check; values of a wrong type are checked elsewhere.
 
     Raises:
         ServeError: 413, if a limit is exceeded.
     """
-    sizes = [_size(passage) for passage in passages]
+    sizes = [len(passage.text) + len(passage.title) for passage in passages]
     for code, what, found, most in (
         ("too_many_passages", "passages", len(sizes), settings.max_passages),
         (
@@ -250,12 +249,3 @@ def _finite(digits: str) -> float:
 
 def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _size(passage: object) -> int:
-    """Characters of a passage and its title; 0 for a value of a wrong type."""
-    if isinstance(passage, Passage):
-        return len(passage.text) + len(passage.title)
-    if isinstance(passage, Mapping):
-        return _size(passage_text(passage)) + len(passage_title(passage))
-    return len(passage) if isinstance(passage, str) else 0

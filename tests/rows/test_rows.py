@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from franq_guard.claims import ALIGNED
+from franq_guard.claims import ALIGNED, alignment
 from franq_guard.records import (
     Claim,
     ClaimLabel,
@@ -80,6 +80,13 @@ def test_wrong_rows_say_what_is_wrong(change, message):
 def test_what_another_program_calls_source_and_tokens_is_no_error():
     trace = trace_from_dict(ROW | {"source": "https://example.org", "tokens": 523})
     assert (trace.generation.source, trace.generation.tokens) == ("none", ())
+
+
+def test_the_answer_is_read_once_for_all_claims(monkeypatch):
+    read, keys = [], alignment.keys
+    monkeypatch.setattr(alignment, "keys", lambda text: read.append(text) or keys(text))
+    trace_from_dict(ROW | {"claims": ["Ada did", "did Ada", "she did"]})
+    assert read.count(ROW["answer"]) == 1
 
 
 def test_claims_may_be_texts():

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import sys
 
 import pytest
 
 from franq_guard.policy import Policy
 from franq_guard.records import Claim, GuardedAnswer, Verdict
+from franq_guard.serve.checks import _numbered
 from franq_guard.serve.documents import ANSWER_EXAMPLE, TRACE_EXAMPLE
 from franq_guard.serve.security import GATEWAY_PATH
 from franq_guard.testing import FakeGuard
@@ -124,6 +126,9 @@ def test_a_complaint_names_the_key(run):
             {"passages": [{"text": "p" * 16, "metadata": {"title": "t" * 15}}]},
             "passages_too_long",
         ),
+        # those of one query of a vector store, and one that a framework has wrapped
+        ({"passages": [["p"] * 3]}, "too_many_passages"),
+        ({"passages": [{"node": {"text": "p" * 31}}]}, "passages_too_long"),
         ({"answer": "a" * 21}, "answer_too_long"),
         ({"samples": ["a" * 21]}, "answer_too_long"),
         ({"samples": [{"text": "a" * 21}]}, "answer_too_long"),
@@ -149,6 +154,24 @@ def test_what_is_too_much_is_413(run, row, code):
             return await client.post("/v1/check", json={**TRACE, **row})
 
     assert error(run(main())) == (413, code)
+
+
+def test_a_batch_of_blank_lines_holds_nobody_up():
+    steps = 0
+
+    def count(frame, event, arg):
+        nonlocal steps
+        steps += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        found = list(_numbered(b"\n" * 10_000 + b" \t a \r\n\n b" + b"\r\n " * 10_000))
+    finally:
+        sys.settrace(before)
+    assert found == [(10_001, b"a"), (10_003, b"b")]
+    assert steps < 100  # not one for each line, which would be done on the event loop
 
 
 async def left(app, path, row, gone):
