@@ -315,8 +315,8 @@ class Guard:
 
         ``claims``: of the answer, if they are known already.
         """
-        if detail:
-            _log.warning("answer %s not verified: %s: %s", trace.id or "", reason, detail)
+        if detail:  # whoever asked chose the id, which may have line breaks, or be long
+            _log.warning("answer %.80r not verified: %s: %s", trace.id or "", reason, detail)
         return hooks.watched([trace], lambda _: [self._unverified(trace, reason, claims)])[0]
 
     def _unverified(

@@ -1,6 +1,7 @@
 """Failures are logged by their type: an exception's message may hold text of users."""
 
 import logging
+from dataclasses import replace
 
 import pytest
 
@@ -88,6 +89,14 @@ def test_an_answer_that_is_not_captured_is_logged_without_the_message(run, caplo
     assert answer.status == "unverified"
     assert "LeakyError" in caplog.text
     assert "Ann Baker" not in caplog.text
+
+
+def test_an_id_makes_no_lines_of_its_own(caplog):
+    trace = replace(trace_of("What colour?", ["It is red."], ANSWER), id="7\nERROR: x" + "9" * 999)
+    guard_of(broken=True).check_trace(trace)
+    assert "'7\\nERROR: x999" in caplog.text
+    assert max(len(record.getMessage()) for record in caplog.records) < 200
+    assert not any("\n" in record.getMessage() for record in caplog.records)
 
 
 def test_at_debug_level_the_whole_error_is_told(caplog):
