@@ -190,15 +190,16 @@ async def read(response: httpx.Response) -> bytes:
 
 def _as_read(response: httpx.Response, body: bytes) -> httpx.Response:
     """A copy of the response with the given body, so that it can be read again."""
-    coded = ("content-encoding", "content-length", "transfer-encoding")
-    headers = {name: value for name, value in response.headers.items() if name not in coded}
+    coded = (b"content-encoding", b"content-length", b"transfer-encoding")
+    headers = [(name, value) for name, value in response.headers.raw if name.lower() not in coded]
     return httpx.Response(response.status_code, headers=headers, content=body)
 
 
 def passed_back(response: httpx.Response) -> dict[str, str]:
     """The headers of an upstream's reply that are passed on to the client."""
-    names = [n for n in response.headers if n in _PASSED_BACK or n.startswith("x-ratelimit-")]
-    return {name: response.headers[name] for name in names}
+    # As the bytes they came as: an upstream may repeat an ``x-request-id`` that is not ASCII.
+    told = httpx.Headers(response.headers.raw, encoding="latin-1").items()
+    return {n: value for n, value in told if n in _PASSED_BACK or n.startswith("x-ratelimit-")}
 
 
 def failure(error: httpx.HTTPError) -> ServeError:

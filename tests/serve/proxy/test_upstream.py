@@ -212,6 +212,18 @@ def test_headers_that_are_not_ascii_pass_as_they_came(proxied, kit):
     ]
 
 
+@pytest.mark.parametrize("status", [200, 429])
+@pytest.mark.parametrize("stream", [True, False])
+def test_headers_that_an_upstream_repeats_come_back_as_they_came(proxied, kit, stream, status):
+    proxy = proxied()
+    whole = [*kit.chunks(kit.GOOD), kit.DONE] if stream else kit.completion(kit.GOOD)[2]
+    headers = (kit.STREAM if stream else JSON) | {"X-Request-Id": "€5"}  # sent in UTF-8
+    proxy.upstream.reply = lambda _: (status, headers, whole)
+    reply = proxy.ask(stream=stream)
+    raw = {name.lower(): value for name, value in reply.headers.raw}
+    assert (reply.status_code, raw[b"x-request-id"]) == (status, "€5".encode())
+
+
 def test_a_configured_key_goes_before_the_clients_and_no_request_names_the_host(proxied, kit):
     proxy = proxied(upstream_key="configured")
     proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
