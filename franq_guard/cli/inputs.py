@@ -86,6 +86,8 @@ def _kind(file: Path) -> str:
 def _text(file: Path) -> Iterator[Iterator[str]]:
     """The lines of a text file, with their ends."""
     if str(file) == "-":
+        if sys.stdin is None:
+            fail("standard input is closed: nothing can be read from it")
         if isinstance(sys.stdin, io.TextIOWrapper):
             sys.stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
         yield iter(sys.stdin)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from shutil import copymode
 from typing import IO, Any, Protocol
 
 from franq_guard.cli.console import fail
@@ -58,17 +59,23 @@ def done_in(out: Path) -> list[Done]:
 
     The program ends here, and the file stays as it is, if it was not written by ``franq check``.
     """
-    if _part(out).exists():
+    if (part := _part(out)).exists():
+        if not _is_ours(part):
+            fail(f"{part} is in the way: it was not written by franq check; give it another name")
         _complete(out)
-    text = out.read_bytes()
-    end = text.rfind(b"\n") + 1
+    done: list[Done] = []
+    end = 0
     try:
-        done = [_done(json.loads(line)) for line in text[:end].splitlines() if line.strip()]
-        if text[end:] and not done and not text[end:].startswith(_BEGINNING):
+        with out.open("rb") as lines:  # one by one: there may be gigabytes of them
+            for line in lines:
+                if line.endswith(b"\n"):
+                    end += len(line)
+                    done += [_done(json.loads(line))] if line.strip() else []
+        if not (done or _is_ours(out, end)):
             raise ValueError("it has no row of ours, nor the beginning of one")
     except (ValueError, KeyError, TypeError):
         fail(f"{out} was not written by franq check --out: nothing to resume")
-    if text[end:]:
+    if end < out.stat().st_size:
         with out.open("r+b") as stream:
             stream.truncate(end)
     return done
@@ -108,6 +115,13 @@ def _is_failure(label: str, reason: str | None) -> bool:
     return label == "unverified" and reason in ("error", "timeout")
 
 
+def _is_ours(file: Path, at: int = 0) -> bool:
+    """Whether a row of ours begins at this byte, or the file ends there."""
+    with file.open("rb") as stream:
+        stream.seek(at)
+        return stream.read(len(_BEGINNING)) in (b"", _BEGINNING)
+
+
 @contextmanager
 def renewed(out: Path, done: Sequence[Done]) -> Iterator[Lines]:
     """Write new results into the file of an earlier run: those of failed rows in their places.
@@ -121,6 +135,7 @@ def renewed(out: Path, done: Sequence[Done]) -> Iterator[Lines]:
         return
     try:
         with out.open(encoding="utf-8") as old, _part(out).open("w", encoding="utf-8") as part:
+            copymode(out, part.name)  # it holds users' text, too, and may be for few to read
             yield _Renewed(old, part, done)
     finally:
         _complete(out)

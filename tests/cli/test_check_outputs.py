@@ -1,6 +1,7 @@
 """``franq check``: files it writes, runs that go on, what it says at the end."""
 
 import json
+import os
 
 import pytest
 
@@ -132,6 +133,27 @@ def test_checks_that_failed_are_made_again_in_their_places(run, row, tmp_path):
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert [line["id"] for line in found] == list("01234")
     assert [line["verdicts"] for line in found] == whole
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_who_may_read_the_results_stays_as_it_was(run, row, tmp_path):
+    file, out = many(tmp_path, row), tmp_path / "out.jsonl"
+    assert run("check", file, "--out", out).exit_code == 0
+    failing(out, 1)
+    out.chmod(0o600)
+    assert run("check", file, "--out", out, "--resume").exit_code == 0
+    assert out.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_of_another_program_is_not_taken_for_the_rest_of_a_run(run, row, tmp_path):
+    file, out, part = many(tmp_path, row), tmp_path / "out.jsonl", tmp_path / "out.jsonl.part"
+    assert run("check", file, "--out", out).exit_code == 0
+    failing(out, 1)
+    before = out.read_text()
+    part.write_text("a download\nof mine\n")
+    result = run("check", file, "--out", out, "--resume")
+    assert (result.exit_code, "out.jsonl.part is in the way" in result.stderr) == (2, True)
+    assert (out.read_text(), part.read_text()) == (before, "a download\nof mine\n")
 
 
 @pytest.mark.parametrize("killed", [False, True])

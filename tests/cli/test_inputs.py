@@ -4,8 +4,10 @@ import csv
 import gzip
 import io
 import json
+from pathlib import Path
 
 import pytest
+import typer
 
 from franq_guard.cli.inputs import rows_in, total_rows
 from franq_guard.records import Trace
@@ -132,3 +134,10 @@ def test_an_id_in_capitals_is_the_id(tmp_path, run):
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert rows[0]["id"] == "A7"
     assert "fields read: id from ID, " in result.stderr
+
+
+def test_a_standard_input_that_is_closed_is_said(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)  # as Python has it for `franq check - <&-`
+    with pytest.raises(typer.Exit):
+        read(Path("-"))
+    assert "standard input is closed" in capsys.readouterr().err
