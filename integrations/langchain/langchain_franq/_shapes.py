@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 from langchain_core.documents import Document
@@ -13,6 +14,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Huma
 from langchain_core.messages.base import TextAccessor
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables.utils import AddableDict
+from pydantic import BaseModel
 
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._messages import Report, text_of, with_text
@@ -239,7 +241,8 @@ def _harmless(value: Any) -> bool:
 def joined(chunks: Sequence[Any], *, cumulative: bool = False) -> Any:
     """Streamed chunks as the one value that ``invoke`` would have returned.
 
-    If each chunk repeats the one before and continues it (JsonOutputParser), it is the last one.
+    If each chunk repeats the one before and continues it (parsers of JSON and of objects), it is
+    the last one.
 
     Args:
         chunks: at least one.
@@ -263,18 +266,35 @@ def joined(chunks: Sequence[Any], *, cumulative: bool = False) -> Any:
     if kinds == {str}:
         return "".join(chunks)
     if kinds == {Mapping}:
-        return reduce(lambda held, chunk: held + chunk, chunks[1:], AddableDict(chunks[0]))
-    return reduce(lambda held, chunk: held + chunk, chunks)
+        keys = dict.fromkeys(key for chunk in chunks for key in chunk)
+        return AddableDict(
+            {key: _value([c[key] for c in chunks if c.get(key) is not None]) for key in keys}
+        )
+    return reduce(add, chunks)
+
+
+def _value(parts: Sequence[Any]) -> Any:
+    """The parts of one key's value as a whole; a parser may be behind a key, and repeat itself."""
+    if not parts:
+        return None
+    grows = not isinstance(parts[0], list) and _grow(parts, cumulative=True)
+    return parts[-1] if grows else reduce(add, parts)
 
 
 def _grow(chunks: Sequence[Any], cumulative: bool) -> bool:
     """Whether each chunk contains the one before: complete values so far, not pieces to add."""
+    if cumulative and all(_is_object(chunk) for chunk in chunks):
+        return True
     plain = all(type(chunk) in (dict, list) for chunk in chunks)
     if not plain or not all(_goes_on(a, b) for a, b in pairwise(chunks)):
         return False
     # A parser of lists gives one item after the other, and an item may begin as the one before it.
     items = not cumulative and all(isinstance(chunk, list) for chunk in chunks)
     return not items or any(len(b) > len(a) for a, b in pairwise(chunks))
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, BaseModel) and not isinstance(value, BaseMessage)
 
 
 def _goes_on(before: Any, now: Any) -> bool:
