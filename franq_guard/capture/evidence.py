@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from franq_guard.basics.names import name_of
-from franq_guard.capture.table_rows import row_and_rest, unnamed_row_of
+from franq_guard.capture.table_rows import is_prose, row_and_rest, unnamed_row_of
 from franq_guard.records import Passage
 
 _log = logging.getLogger(__name__)
@@ -52,6 +52,7 @@ NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "ch
 """The keys under which applications usually keep what was asked and answered."""
 _ESCAPED = re.compile(r"(?:(?<!\\)\\u[0-9a-fA-F]{4})+")
 _NOTICE = 80  # characters
+_NAME = 80  # characters
 _DIGIT = re.compile(r"\d")
 _DONE = re.compile(
     r"\b(?:added|booked|cancell?ed|changed|confirmed|created|deleted|done|noted|ok|placed|recorded"
@@ -95,11 +96,13 @@ def usual_passages(*places: Any) -> list[Passage]:
 
     Args:
         places: inputs, outputs or states: mappings, or objects with attributes. Other values (a
-            question as a string, a list of messages) have no passages.
+            question as a string, a list of messages) have no passages. Neither have ``sources``
+            that are names alone, of files or pages, as applications list them beside an answer.
     """
     for place in places:
         for key in PASSAGE_KEYS:
-            if found := passages_of(_member(place, key)):
+            found = passages_of(_member(place, key))
+            if found and not (key == "sources" and all(_is_name(p.text) for p in found)):
                 return found
     return []
 
@@ -198,6 +201,12 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
     row, rest = row_and_rest(others, (*TEXT_KEYS, *PASSAGE_KEYS))
     yield from _made(row, _named(value))
     yield from _passages(under or rest)
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text may be the name, number and address of a document, and states nothing."""
+    short = all(len(line) <= _NAME or " " not in line for line in text.splitlines())
+    return short and not is_prose(text)
 
 
 def _is_json(text: str) -> bool:

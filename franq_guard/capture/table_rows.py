@@ -21,7 +21,7 @@ def row_of(values: Mapping[Any, Any], documents: Collection[str]) -> str:
     """
     held = {key: value for key, value in values.items() if not _is_blank(value)}
     texts = [value for value in held.values() if isinstance(value, str)]
-    apart = len(texts) == len(held) and any(map(_is_prose, texts))
+    apart = len(texts) == len(held) and any(map(is_prose, texts))
     cells = {key: _cell(value, documents) for key, value in held.items()}
     if not texts or apart or len(held) < 2 or None in cells.values():
         return ""
@@ -74,12 +74,13 @@ def _cell(value: Any, documents: Collection[str]) -> str | None:
 
 def _is_item(value: Any) -> bool:
     """Whether something in a list is a row or document of its own."""
-    return isinstance(value, Mapping) or (isinstance(value, str) and _is_prose(value))
+    return isinstance(value, Mapping) or (isinstance(value, str) and is_prose(value))
 
 
 def _is_blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
+    """Whether a text ends as a sentence does."""
     return text.rstrip().endswith((".", "!", "?"))

@@ -172,6 +172,13 @@ def test_the_usual_keys_are_looked_at(key):
         assert texts(usual_passages("When?", [1, 2], place)) == [BRIDGE]
 
 
+@pytest.mark.parametrize("name", ["bridges.pdf", {"title": "Bridges 2021", "page": 3}])
+def test_sources_that_are_names_alone_are_no_passages(name):
+    assert usual_passages({"sources": [name]}) == []
+    assert texts(usual_passages({"sources": [name]}, {"sources": [BRIDGE]})) == [BRIDGE]
+    assert texts(usual_passages({"sources": ["bridges.pdf", BRIDGE]})) == ["bridges.pdf", BRIDGE]
+
+
 def test_a_question_alone_has_no_passages():
     assert (
         usual_passages("When did it open?", {"question": "When?"}, None, [{"role": "user"}]) == []

@@ -75,12 +75,12 @@ class Capture(Events):
 
         Retrievers or artifacts of tools, with the texts of tools that do not only join these; the
         ``output``, then the input (``given``), under a usual key; documents that a step returned;
-        texts of tools; tools of the conversation; where there was no retriever, texts that a step
-        made, or that are in a dict or list of a tool, and that stand in the prompt of the
-        ``answer``. Texts of tools that only say that something was done do not end the search. What
-        a model wrote does not count, unless it repeats what it was given; nor does
-        a tool's text that is itself the ``answer`` (of a tool that answers directly). ``known`` is
-        for texts of tools of earlier turns.
+        texts of tools; tools of the conversation; where there was no retriever, what a prompt was
+        filled with under a usual key, else texts that a step made, or that are in a dict or list of
+        a tool, and that stand in the prompt of the ``answer``. Texts of tools that only say that
+        something was done do not end the search. What a model wrote does not count, unless it
+        repeats what it was given; nor does a tool's text that is itself the ``answer`` (of a tool
+        that answers directly). ``known`` is for texts of tools of earlier turns.
         """
         told = self._but_itself(self._told_by_tools(), answer)
         artifacts = [artifact_passages(made) for _, made in self._tool_outputs]
@@ -157,10 +157,12 @@ class Capture(Events):
         runs = calls_behind(answer, self._answering())
         with self._lock:
             texts, said = list(self._texts), [*self._called_with, *self._said]
+            filled = passages_of(self._filled)
             searched = bool(self._retrievers)
         if not runs or searched:
             return []
-        quotes = passages_of([quoted(texts, run.seen) for run in runs])
+        shown = [p for p in filled if any(p.text.strip() in run.seen for run in runs)]
+        quotes = without_joined(shown) or passages_of([quoted(texts, run.seen) for run in runs])
         found = self._but_written(quotes, asked_in(given))
         own = [*given_texts(given), *said] if found else []
         return without_own(found, [Writer([text]) for text in own])

@@ -16,6 +16,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
 from franq_guard import Passage
+from franq_guard.capture.evidence import usual_passages
 from franq_guard.capture.matching import same_text
 from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import document_texts, step_passages
@@ -39,6 +40,7 @@ class Events(BaseCallbackHandler):
         self._tools: set[UUID] = set()
         self._tool_outputs: list[tuple[UUID, Any]] = []
         self._steps: list[Passage] = []
+        self._filled: list[Passage] = []
         self._documents: set[str] = set()
         self._texts: list[str] = []
         self._said: set[str] = set()
@@ -56,10 +58,15 @@ class Events(BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **_: Any,
     ) -> None:
-        """Keep the run tree, and which texts are those of documents."""
+        """Keep the run tree, which texts are those of documents, and what a prompt is filled with.
+
+        A function may search by itself, and hand what it found to a prompt or a chain inside it.
+        """
         self._enter(run_id, parent_run_id)
+        filled = usual_passages(inputs) if isinstance(inputs, dict) else []
         with self._lock:
             self._documents |= set(document_texts(inputs))
+            self._filled += filled
 
     def on_chain_end(self, outputs: Any, **_: Any) -> None:
         """Keep the documents or texts that a step returned, since functions may search, too.
