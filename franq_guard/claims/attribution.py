@@ -14,6 +14,7 @@ from franq_guard.records import Passage, Span
 __all__ = [
     "NAMED",
     "SAYS",
+    "SOURCE_IN_ROUND",
     "TOLD",
     "bare",
     "frames",
@@ -30,6 +31,17 @@ NAMED = (
 """A pattern for "passage 2", "Source #1", "documents 1 and 3"; at most 21 of them.
 
 Behind each "1," of a long run the pattern begins anew, and would read the rest of the run again.
+"""
+_PAGE = r"(?:,? (?i:pp?\.|pages?|§) ?\d[\d.–-]{0,8})"
+_FILE = r"[\w-]{1,60}\.(?i:pdf|docx?|html?|txt|md|pptx?|xlsx?)"
+SOURCE_IN_ROUND = (
+    rf"\((?i:see |cf\. |sources?: ?)?(?P<words>{NAMED}){_PAGE}?\)"
+    r"|\((?i:sources?|ref(?:erence)?s?): ?(?P<noted>[^()\n]{1,80})\)"
+    rf"|\((?P<file>{_FILE}){_PAGE}\)"
+)
+"""A pattern for "(passage 2)", "(Source: Annual Report, p. 3)", "(manual.pdf, page 3)".
+
+A file without a page may be what is told: "The settings (config.md) are read first."
 """
 _NUMBER = r"(?:\[\^?\d{1,3}\]|\d{1,3}(?!\w))"
 _REF = (

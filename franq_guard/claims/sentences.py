@@ -8,6 +8,7 @@ from itertools import pairwise
 from sentencex import get_sentence_boundaries
 
 from franq_guard.basics.text import CITATION_MARK, trimmed, without_surrogates
+from franq_guard.claims.attribution import SOURCE_IN_ROUND
 from franq_guard.records import Span
 
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)[\"”')\]]*\s+(?=[\"“'(]?[A-Z])")
@@ -72,6 +73,9 @@ _TAIL = re.compile(
 )
 """What `sentencex` leaves to the next sentence: what closes "**It is old.**", and notes."""
 _CITATION_MARKS = re.compile(rf"(?:(?:{CITATION_MARK})\s*)+")
+_SOURCE = re.compile(rf"[*_]{{0,3}}(?:{SOURCE_IN_ROUND})[*_]{{0,3}}(?=\s|\Z)\s*")
+_SEEN = 38
+"""A source that ends in so many characters is seen before its sentence counts as settled."""
 _MARKED = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[A-Z][\w.]{0,5}\.\s)")
 """What hides from `sentencex` that "**Dr. Lee**" begins with an abbreviation."""
 _NOTE = re.compile(r"\s*(?:\[\^?\d{1,3}\])+\s*$")
@@ -96,6 +100,7 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
         tail = _TAIL.match(part, left, right) if merged and left == merged[-1][1] else None
         if formulas and merged and part[slice(*merged[-1])].count("$$") % 2:  # "$$x = 3.$$"
             tail = _FORMULA_END.match(part, left, right) or tail
+        tail = _source(part, tail.end() if tail else left, right, merged) or tail
         tail = _CITATION_MARKS.match(part, tail.end() if tail else left, right) or tail
         if tail and merged:
             merged[-1] = trimmed(part, merged[-1][0], tail.end())
@@ -107,6 +112,18 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
         else:
             merged.append((left, right))
     return [(start + left, start + right) for left, right in merged]
+
+
+def _source(part: str, at: int, end: int, before: list[Span]) -> re.Match[str] | None:
+    """What is cited behind a sentence, "It is old. (passage 2)", and no part of the next one.
+
+    Not where a source comes first: then each stands before what it is cited for.
+    """
+    found = _SOURCE.match(part, at, end) if before else None
+    if found is None or _SOURCE.match(part, before[0][0]):
+        return None
+    ends = found.start() + len(found.group().rstrip())
+    return found if ends - before[-1][1] <= _SEEN else None
 
 
 def _split_more(part: str, start: int, end: int) -> list[Span]:

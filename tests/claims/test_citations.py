@@ -34,6 +34,9 @@ PASSAGES = (
         ("Rome is big [Towns of Italy].", [("Towns of Italy",)]),
         ("Rome is big (passage 2), it is old (see Source #1), it is hot (documents 1, 3-5).",
          [("2",), ("1",), ("1", "3", "4", "5")]),
+        ("Rome is big (Source: Towns of Italy), old (passage 2, p. 12), hot (a-b.pdf, page 3).",
+         [("Towns of Italy",), ("2",), ("a-b.pdf",)]),
+        ("The settings (a-b.md) are read first (see the source).", []),
         ("According to passage 2, Rome is big.", [("2",)]),
         ("Document 1 and source 3 both say that Rome is big.", [("1", "3")]),
         ("Rome is big, as stated in excerpt 4.", [("4",)]),
@@ -84,6 +87,18 @@ def test_what_is_a_citation(text, names):
         ("Rome is big, source: https://a.b/c.", ["Rome is big."]),
         ("Rome is big https://a.b/c. It is old.", ["Rome is big.", "It is old."]),
         ("Rome is big (source: passage 1).", ["Rome is big."]),
+        (
+            "Rome is big (Source: Report [2], p. 3). It is old (manual.pdf, p. 3).",
+            ["Rome is big.", "It is old."],
+        ),
+        (
+            "- Rome is big. *(Source: Report)*\n- It is old (passage 2).",
+            ["Rome is big.", "It is old."],
+        ),
+        (
+            "(Source: passage 1) Rome is big. (Source: passage 2) It is old.",
+            ["Rome is big.", "It is old."],
+        ),
         ("Rome is big [[1]](https://a.b/c).", ["Rome is big."]),
         (
             "Rome is big.\ue200cite\ue202http0\ue202b\ue201 It is old \ue200http1\ue201.",
@@ -191,6 +206,8 @@ def test_whose_citation_it_is():
         ("[1] Rome is big. [2] Paris is old. [3]", [["1"], ["2"]]),
         ("Rome is big. [1] Paris is old. [2]", [["1"], ["2"]]),
         ("Rome is big.\n[1] Paris is old.\n", [[], ["1"]]),
+        ("Rome is big. (Passage 1) Paris is old. *(Source: Passage 2)*", [["1"], ["2"]]),
+        ("(Ref: Towns) Rome is big. (Ref: Lee) Paris is old.", [["Towns"], ["Lee"]]),
     ],
 )
 def test_citations_before_and_inside_their_claim(text, by):

@@ -35,7 +35,9 @@ PIECES = [
     "```", "`<p>` ", ".** ", "**Dr. ", "*No. ", " .NET ", "_",
     "\n**Size: 9 km**\n", "**Age: old**\n", "<answer>", "</answer>", "\n| a<br>b | c |\n",
     "\n  - ", "\n- It offers:\n", "\n## Myths\n", "\nThese are wrong:\n", "</b> ", "`",
-    "\n$$\n", "\n\\[\n", "\n\\]\n", ", according to http://a.b/c", "Let me add that ",
+    "\n$$\n", "\n\\[\n", "\n\\]\n", ", according to http://a.b/c",
+    "(passage 2) ", " (Source: The Old Town) ", " *(Source: The History of the Old Town, p. 3)*",
+    "Let me add that ",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 

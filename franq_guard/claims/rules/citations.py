@@ -21,7 +21,13 @@ from typing import Literal
 
 from franq_guard.basics.text import with_line_feeds
 from franq_guard.basics.words import word_set
-from franq_guard.claims.attribution import NAMED, TOLD, frames, named_in_frames, numbers_in
+from franq_guard.claims.attribution import (
+    SOURCE_IN_ROUND,
+    TOLD,
+    frames,
+    named_in_frames,
+    numbers_in,
+)
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
@@ -68,7 +74,7 @@ _CITATION = re.compile(
     r"(?P<source>[^\[\]\n]{1,80})\](?!\()"
     r"|\[(?P<id>[\w./-]*[\d_/-][\w./-]*)\](?!\()"
     rf"|\[(?P<title>[^\W\d_][^\[\]\n]{{2,80}})\](?!\(){_END}"
-    rf"|\((?i:see |cf\. |sources?: ?)?(?P<words>{NAMED})\)"
+    rf"|{SOURCE_IN_ROUND}"
     rf"|\((?:see |cf\. |vgl\. )?(?P<author>(?=[A-ZÄÖÜ])(?![^()]*\b{_DATED}\b)"
     rf"{_AUTHOR}(?:; {_AUTHOR})*)\){_END}"
     rf"|{_RAISED}"
@@ -151,7 +157,8 @@ def _names(match: re.Match[str]) -> tuple[str, ...]:
     numbers = match["numbers"] or match["linked"] or match["marks"] or match["words"]
     if numbers is not None:
         return numbers_in(numbers)
-    return (match["source"] or match["id"] or match["title"] or match["author"],)
+    named = ("source", "id", "title", "author", "noted", "file")
+    return (next(match[name] for name in named if match[name]),)
 
 
 def _brackets(text: str) -> Iterator[tuple[re.Match[str], _Use]]:
@@ -197,7 +204,7 @@ class Stated:
 
     def __init__(self, answer: str) -> None:
         brackets = list(_brackets(answer))
-        taken = [m.span() for m, use in brackets if use == "citation"]
+        taken = [_with_emphasis(answer, m) for m, use in brackets if use == "citation"]
         if "http" in answer or "www." in answer or "](" in answer:
             links = list(_LINK.finditer(answer))
             taken += [m.span(group) for m in links for group in (1, 2)]
@@ -251,6 +258,14 @@ class Stated:
         part = self.text[start:end]
         start, end = start + len(part) - len(part.lstrip()), start + len(part.rstrip())
         return start - (start - 1 in self._opened), end + (end in self._closed)
+
+
+def _with_emphasis(text: str, match: re.Match[str]) -> Span:
+    """The range of a citation with what emphasises it alone: "*(Source: passage 1)*"."""
+    start, end = match.span()
+    while start and text[start - 1] in "*_" and text[end : end + 1] == text[start - 1]:
+        start, end = start - 1, end + 1
+    return start, end
 
 
 def _is_told(text: str, address: re.Match[str]) -> bool:

@@ -18,10 +18,14 @@ _URL = re.compile(
     re.I,
 )  # ++ and *+: no run of marks is read twice
 _SOURCES = r"(?:sources?|references?|citations?|cite)(?:\(s\))?"
+_IN_ROUND = r"(?:[^()]|\([^()]*\))*"
 _CITATION = re.compile(
-    rf"{_SOURCES}\s*:.*$|[*_(]{{1,3}}{_SOURCES}[*_]{{0,2}}\s*:[*_]{{0,2}}\s*\w.*$|\W*(?:\[\d+\]\W*)+$",
+    rf"{_SOURCES}\s*:.*$|[*_]{{1,3}}{_SOURCES}[*_]{{0,2}}\s*:[*_]{{0,2}}\s*\w.*$"
+    rf"|[*_]{{0,3}}\([*_]{{0,3}}{_SOURCES}[*_]{{0,2}}\s*:{_IN_ROUND}(?:\)\W*)?$"
+    r"|\W*(?:\[\d+\]\W*)+$",
     re.I,
 )
+"""What only names a source; not what follows it: "(Source: passage 1) It is red."."""
 _LABEL = re.compile(r"(?:(?:please |important )?note|disclaimer|caveat|limitations?)\s*:\s+", re.I)
 """What calls a sentence one about the answer: "Note: I could not find the price."."""
 _TAG = re.compile(r"\W*(?:<[/|]?\w+[/|]?>|\[![A-Z]+\])\W*")
