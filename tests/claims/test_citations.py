@@ -57,6 +57,10 @@ PASSAGES = (
         ("It holds [9] litres, sold [300] units and weighs [1,250] g.", []),
         ("It was made by [Ann Lee] in [Oskarby], in [2019].", []),
         ("It was made by Ann Lee [of the University of Rome].", []),
+        ("Rome is big [note: it is old]. [Warning: it rains.] [Paris is old.] \\[P = 5 W\\].", []),
+        ("Rome is big [but old], they say [which is new].", []),
+        ("Rome is big [Why Towns Grow], old [Gazette, dated 21 June, published 1859.].",
+         [("Why Towns Grow",), ("Gazette, dated 21 June, published 1859.",)]),
         ("He said [the town] is big (in 1990), see [a page](http://a.b/1).", []),
     ],
 )  # fmt: skip
@@ -162,6 +166,10 @@ def test_brackets_that_the_sentence_needs_are_part_of_it():
     assert stated == [
         "It is made in [Oskarby]", ", and it holds [9] litres.", "It was built by [Ann Lee].",
     ]  # fmt: skip
+    noted = "It is red. [Note: It was made in Ulm.]"
+    found = RuleSplitter().split(noted)
+    assert [claim.text for claim in found] == ["It is red.", "Note: It was made in Ulm."]
+    assert noted[slice(*found[1].spans[0])] == "[Note: It was made in Ulm.]"
     (claim,) = RuleSplitter().split("It binds to a [CCR5]-positive cell.")
     assert claim.text == "It binds to a [CCR5]-positive cell."
     (claim,) = RuleSplitter().split("According to [2], Rome is big.")

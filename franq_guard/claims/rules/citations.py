@@ -31,6 +31,7 @@ from franq_guard.claims.attribution import (
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.needed import NEEDS_MORE, REPORTED, is_needed
 from franq_guard.claims.sentences import HIGH_NUMBERS, sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Passage, Span
@@ -73,7 +74,7 @@ _CITATION = re.compile(
     r"|\[(?:[Ss]ources?|[Pp]assages?|[Dd]oc(?:ument)?s?|[Cc]ontext|[Cc]it(?:ation|e)|[Rr]ef(?:erence)?|[Qq]uellen?)[:\s#]\s?"
     r"(?P<source>[^\[\]\n]{1,80})\](?!\()"
     r"|\[(?P<id>[\w./-]*[\d_/-][\w./-]*)\](?!\()"
-    rf"|\[(?P<title>[^\W\d_][^\[\]\n]{{2,80}})\](?!\(){_END}"
+    rf"|\[(?P<title>[^\W\d_][^\[\]\n]{{2,80}})(?<!\\)\](?!\(){_END}"
     rf"|{SOURCE_IN_ROUND}"
     rf"|\((?:see |cf\. |vgl\. )?(?P<author>(?=[A-ZÄÖÜ])(?![^()]*\b{_DATED}\b)"
     rf"{_AUTHOR}(?:; {_AUTHOR})*)\){_END}"
@@ -111,7 +112,6 @@ _LINE_MARKS = re.compile(r"[\s>*+•-]*(?:\d{1,3}[.)]\s+)?")
 _GOES_ON = re.compile(r"[\w-]")
 """The bracket is a part of a word: "[CCR5]-positive"."""
 _ENDS = re.compile(_END)
-_WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
 _BEFORE_ADDRESS = re.compile(r"([^\W\d_][\w'’-]*)[*_]{0,2}:? (?:(?P<code>`)|\*\*|__|[\"“])?$")
 _TELLS_TO = re.compile(
     r"(?:(?:^|[.!?:;,\n] ?)\W*(?:\d{1,3}[.)]\W*)?(?P<begins>)"
@@ -119,20 +119,7 @@ _TELLS_TO = re.compile(
     re.I,
 )
 """What is before a verb that tells what to do: "Open www.a.org", "you can open www.a.org"."""
-_WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
 _OBJECT_VERBS = word_set("open visit use call access load download copy type paste click")
-_REPORTED = re.compile(
-    r"\b(?:according to|as (?:in|per)|per|(?:see|stated|said|described|reported|mentioned|noted"
-    r"|shown|found|given|listed|discussed|explained|cited) (?:in|at|from)) $",
-    re.IGNORECASE,
-)
-_STRANDED = word_set("in on up off over out down for with by from to through about")
-"""They may end a clause: "the town he came from [2]"."""
-_NEEDS_MORE = w.PREPOSITIONS | w.DETERMINERS | w.BE | w.NAMING
-_NO_NOUNS = (
-    w.PREPOSITIONS | w.COORDINATORS | w.CONTRASTS | w.SUBORDINATORS | w.RELATIVES | w.AUXILIARIES
-    | w.ADVERBS | w.DETERMINERS | w.SUBJECT_PRONOUNS
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,33 +153,7 @@ def _brackets(text: str) -> Iterator[tuple[re.Match[str], _Use]]:
     framed = frames(text)
     for match in _CITATION.finditer(text):
         inside = any(a <= match.start() < b for a, b in framed)
-        yield match, "frame" if inside else "fact" if _is_needed(text, match) else "citation"
-
-
-def _is_needed(text: str, match: re.Match[str]) -> bool:
-    """Whether the sentence is incomplete without the bracket: "It was made by [Ann Lee]."."""
-    title = match["title"]
-    if not (match["numbers"] or match["id"] or title) or text[match.start() + 1] == "^":
-        return False
-    if title and title.split()[0] in w.PREPOSITIONS:
-        return True
-    before = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
-    if before is None or _REPORTED.search(text, max(0, match.start() - 40), match.start()):
-        return False
-    low = before[1].lower()
-    after = None if title else _WORD_AFTER.match(text, match.end())
-    if after is not None:
-        return _is_amount(low, after[1])
-    return low in _NEEDS_MORE and not (match["numbers"] and low in _STRANDED)
-
-
-def _is_amount(before: str, after: str) -> bool:
-    """Whether a number between these words counts the second: "holds [9] litres"."""
-    if after in _NO_NOUNS or after.endswith("ly"):
-        return False
-    if before in v.PLURAL_NOUN_TOO and after in v.FINITE_FORMS:  # "The costs [9] rose"
-        return False
-    return before in _NEEDS_MORE or before in v.FINITE_FORMS or before in w.AUXILIARIES
+        yield match, "frame" if inside else "fact" if is_needed(text, match) else "citation"
 
 
 class Stated:
@@ -275,13 +236,13 @@ def _is_told(text: str, address: re.Match[str]) -> bool:
     """
     near = max(0, address.start() - 40)
     before = _BEFORE_ADDRESS.search(text, near, address.start())
-    if before is None or _REPORTED.search(text, near, address.start()):
+    if before is None or REPORTED.search(text, near, address.start()):
         return False
     low = before[1].lower()
     if low != "see" and _tells_to(text[near : before.start()], low):
         return True
     ends = before["code"] is not None or _ENDS.match(text, address.end()) is not None
-    return low in w.PREPOSITIONS | w.DETERMINERS or (low in _NEEDS_MORE and ends)
+    return low in w.PREPOSITIONS | w.DETERMINERS or (low in NEEDS_MORE and ends)
 
 
 def _tells_to(before: str, word: str) -> bool:

@@ -1,0 +1,72 @@
+"""Whether a sentence needs what stands in brackets, and so cites nothing: "It holds [9] l."."""
+
+from __future__ import annotations
+
+import re
+
+from franq_guard.basics.words import word_set
+from franq_guard.claims.rules import verbs as v
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.finite_verb import find_verb
+from franq_guard.claims.rules.lexer import lex
+
+__all__ = ["NEEDS_MORE", "REPORTED", "is_needed"]
+
+_NOTES = re.compile(
+    r"(?:(?:important |editor['’]s |author['’]s |please )?note|nb|n\.b\.|warning|caution|important"
+    r"|danger|update|correction|edit|reminder|tip|hint|info|disclaimer|remark|comment|fact)"
+    r"\b[^:]{0,20}:\s",
+    re.I,
+)
+"""How what a model adds in brackets begins."""
+_WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
+_WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
+REPORTED = re.compile(
+    r"\b(?:according to|as (?:in|per)|per|(?:see|stated|said|described|reported|mentioned|noted"
+    r"|shown|found|given|listed|discussed|explained|cited) (?:in|at|from)) $",
+    re.IGNORECASE,
+)
+_STRANDED = word_set("in on up off over out down for with by from to through about")
+"""They may end a clause: "the town he came from [2]"."""
+NEEDS_MORE = w.PREPOSITIONS | w.DETERMINERS | w.BE | w.NAMING
+_BEGIN = w.DETERMINERS | w.SUBJECT_PRONOUNS
+_NO_NOUNS = (
+    w.PREPOSITIONS | w.COORDINATORS | w.CONTRASTS | w.SUBORDINATORS | w.RELATIVES | w.AUXILIARIES
+    | w.ADVERBS | w.DETERMINERS | w.SUBJECT_PRONOUNS
+)  # fmt: skip
+
+
+def is_needed(text: str, match: re.Match[str]) -> bool:
+    """Whether the sentence is incomplete without the bracket: "It was made by [Ann Lee]."."""
+    title = match["title"]
+    if not (match["numbers"] or match["id"] or title) or text[match.start() + 1] == "^":
+        return False
+    if title and _is_no_title(title):
+        return True
+    before = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
+    if before is None or REPORTED.search(text, max(0, match.start() - 40), match.start()):
+        return False
+    low = before[1].lower()
+    after = None if title else _WORD_AFTER.match(text, match.end())
+    if after is not None:
+        return _is_amount(low, after[1])
+    return low in NEEDS_MORE and not (match["numbers"] and low in _STRANDED)
+
+
+def _is_no_title(words: str) -> bool:
+    """Whether they say something: "[Note: It is red.]", "[in 1990]", "[but 5 kg with water]"."""
+    if words.split()[0] in w.PREPOSITIONS | w.COORDINATORS | w.RELATIVES or _NOTES.match(words):
+        return True
+    read = lex(words) if words.endswith((".", "!")) else []
+    # "London Gazette, dated 21 June, published 1859." has none of these words.
+    sure = read and (read[0].low in _BEGIN or any(x.low in w.AUXILIARIES for x in read))
+    return bool(sure) and find_verb(read, 0, len(read)) is not None
+
+
+def _is_amount(before: str, after: str) -> bool:
+    """Whether a number between these words counts the second: "holds [9] litres"."""
+    if after in _NO_NOUNS or after.endswith("ly"):
+        return False
+    if before in v.PLURAL_NOUN_TOO and after in v.FINITE_FORMS:  # "The costs [9] rose"
+        return False
+    return before in NEEDS_MORE or before in v.FINITE_FORMS or before in w.AUXILIARIES
