@@ -42,6 +42,13 @@ _THAT = re.compile(
     r"|^my \w+ is that\s+|^as an? [\w ]{1,40},? i (?:\w+ )?(?:confirm|say|state|report) that\s+",
     re.I,
 )
+_ONLY = re.compile(
+    r"(?<!\s)(?:(?:\s*[,;]|\s+[–—-]|\s+but)\s+(?:but\s+)?(?:(?:it|they|(?:the|this|these) \w+)\s+)?"
+    r"(?:only|just|merely|simply)(?: (?:says?|states?|mentions?|notes?|tells? us|indicates?))?"
+    r"|,?\s+(?:other than|except|apart from|beyond(?= the fact\b))(?: the fact)?) that\s+",
+    re.I,
+)
+"""After what the passages do not say, what they do: "..., only that it is red"."""
 _SAYING = re.compile(
     r"^\W*(?:let's|let me|let us|i will|i'll|i'm going to) (?:\w+ ){0,4}?(?:say|add|note|clarify"
     r"|mention|confirm|repeat|stress|emphasi[sz]e|point out|(?:tell|remind) you)(?:ing)? that\s+",
@@ -89,7 +96,7 @@ _OWN = word_set("i personally honestly frankly")
 _RATES = word_set("better best good great nice perfect ideal worse worst beautiful easier nicer")
 _NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("if whether how why")
 _TURNS = {
-    "refusal": (_TURN, _CAUSE, _COLON, _THAT),
+    "refusal": (_TURN, _CAUSE, _COLON, _THAT, _ONLY),
     "hedge": (_TURN, _CAUSE, _COLON, _THAT),
     "greeting": (_TURN, _CAUSE, _COLON, _COMMA),
     "lead-in": (_COLON, _COMMA, _DASH, _SAYING),
