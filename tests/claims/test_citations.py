@@ -47,6 +47,9 @@ PASSAGES = (
         ("It has 5 km²¹, 20 metres² and 10 m³, 10¹, x² and (a + b)².", []),
         ("It opened in 1937¹, weighs 5 kg¹, has 45%² and is red ³.",
          [("1",), ("1",), ("2",), ("3",)]),
+        ("It opened in 1937<sup>1</sup>, weighs 5 kg<sup>[1]</sup> and is red.<sup>2, 3</sup>",
+         [("1",), ("1",), ("2", "3")]),
+        ("It has 5 m<sup>2</sup>, 20 metres<sup>2</sup> and 10<sup>6</sup> parts.", []),
         ("Rome is big [[1]](https://a.b/c), old [citation:2][citation:3], hot[^4^], red [ref 5].",
          [("1",), ("2",), ("3",), ("4",), ("5",)]),
         ("It is old (Smith & Lee, 2019; Kim et al., 2021, p. 4), big (Lee, Wu, and Ray, 2020).",
@@ -165,6 +168,10 @@ def test_brackets_that_the_sentence_needs_are_part_of_it():
     stated = [text[a:b] for claim in found for a, b in claim.spans]
     assert stated == [
         "It is made in [Oskarby]", ", and it holds [9] litres.", "It was built by [Ann Lee].",
+    ]  # fmt: skip
+    linked = "It weighs [9](https://a.b/c) kg. It is under [9](https://a.b/d). It is red [9](https://a.b)."
+    assert [claim.text for claim in RuleSplitter().split(linked)] == [
+        "It weighs 9 kg.", "It is under 9.", "It is red.",
     ]  # fmt: skip
     noted = "It is red. [Note: It was made in Ulm.]"
     found = RuleSplitter().split(noted)

@@ -31,7 +31,7 @@ from franq_guard.claims.attribution import (
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.needed import NEEDS_MORE, REPORTED, is_needed
+from franq_guard.claims.rules.needed import NEEDS_MORE, REPORTED, is_needed, is_told
 from franq_guard.claims.sentences import HIGH_NUMBERS, sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Passage, Span
@@ -67,6 +67,13 @@ _RAISED = (
     + "".join(rf"(?<!{word})" for word in _SQUARED)
     + rf")(?P<raised>{HIGH_NUMBERS})(?!\w)"
 )
+_SUP = (
+    r"(?:(?<=[.!?,;:%\"”’])|(?<=\b1[5-9]\d\d)|(?<=\b20\d\d)|(?<=[^\W\d_]{2})(?=<sup>\[?1\D)"
+    r"|(?<=[^\W\d_]{4})"
+    + "".join(rf"(?<!{word})" for word in _SQUARED)
+    + rf")<sup>\[?(?P<sup>{_NUMBERS})\]?</sup>"
+)
+"""The same as HTML: "It is old.<sup>1</sup>"."""
 _Use = Literal["citation", "frame", "fact"]
 _CITATION = re.compile(
     rf"\[\[\^?(?P<linked>{_NUMBERS})\]\](?:\([^()\s]*\))?"
@@ -78,7 +85,7 @@ _CITATION = re.compile(
     rf"|{SOURCE_IN_ROUND}"
     rf"|\((?:see |cf\. |vgl\. )?(?P<author>(?=[A-ZÄÖÜ])(?![^()]*\b{_DATED}\b)"
     rf"{_AUTHOR}(?:; {_AUTHOR})*)\){_END}"
-    rf"|{_RAISED}"
+    rf"|{_RAISED}|{_SUP}"
 )
 _URL = r"<?(?:https?://|www\.)[^\s<>]*[^\s<>.,;:!?)\]}\"'”’]"
 _SAYS_WHERE = (
@@ -141,7 +148,8 @@ def citations(text: str) -> list[Citation]:
 def _names(match: re.Match[str]) -> tuple[str, ...]:
     if match["raised"] is not None:
         return numbers_in(unicodedata.normalize("NFKC", match["raised"]).replace("−", "-"))
-    numbers = match["numbers"] or match["linked"] or match["marks"] or match["words"]
+    numbers = match["numbers"] or match["linked"] or match["marks"]
+    numbers = numbers or match["words"] or match["sup"]
     if numbers is not None:
         return numbers_in(numbers)
     named = ("source", "id", "title", "author", "noted", "file")
@@ -169,7 +177,7 @@ class Stated:
         if "http" in answer or "www." in answer or "](" in answer:
             links = list(_LINK.finditer(answer))
             taken += [m.span(group) for m in links for group in (1, 2)]
-            taken += [m.span() for m in _SOURCE_LINK.finditer(answer)]
+            taken += [m.span() for m in _SOURCE_LINK.finditer(answer) if not _counts(answer, m)]
             taken += [m.span() for m in _ADDRESS.finditer(answer) if not _is_told(answer, m)]
         if "\ue200" in answer:
             taken += [m.span() for m in _PRIVATE.finditer(answer)]
@@ -227,6 +235,11 @@ def _with_emphasis(text: str, match: re.Match[str]) -> Span:
     while start and text[start - 1] in "*_" and text[end : end + 1] == text[start - 1]:
         start, end = start - 1, end + 1
     return start, end
+
+
+def _counts(text: str, link: re.Match[str]) -> bool:
+    """Whether the sentence needs the number of a link: "It weighs [9](https://...) kg."."""
+    return text[link.start() + 1].isdigit() and is_told(text, link.span())
 
 
 def _is_told(text: str, address: re.Match[str]) -> bool:

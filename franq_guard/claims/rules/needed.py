@@ -9,8 +9,9 @@ from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.lexer import lex
+from franq_guard.records import Span
 
-__all__ = ["NEEDS_MORE", "REPORTED", "is_needed"]
+__all__ = ["NEEDS_MORE", "REPORTED", "is_needed", "is_told"]
 
 _NOTES = re.compile(
     r"(?:(?:important |editor['’]s |author['’]s |please )?note|nb|n\.b\.|warning|caution|important"
@@ -43,14 +44,20 @@ def is_needed(text: str, match: re.Match[str]) -> bool:
         return False
     if title and _is_no_title(title):
         return True
-    before = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
-    if before is None or REPORTED.search(text, max(0, match.start() - 40), match.start()):
+    return is_told(text, match.span(), is_title=bool(title), is_number=bool(match["numbers"]))
+
+
+def is_told(text: str, span: Span, *, is_title: bool = False, is_number: bool = True) -> bool:
+    """Whether the words around a bracket need it: "It holds [9] litres.", "for [9](https://...)"."""
+    start, end = span
+    before = _WORD_BEFORE.search(text, max(0, start - 40), start)
+    if before is None or REPORTED.search(text, max(0, start - 40), start):
         return False
     low = before[1].lower()
-    after = None if title else _WORD_AFTER.match(text, match.end())
+    after = None if is_title else _WORD_AFTER.match(text, end)
     if after is not None:
         return _is_amount(low, after[1])
-    return low in NEEDS_MORE and not (match["numbers"] and low in _STRANDED)
+    return low in NEEDS_MORE and not (is_number and low in _STRANDED)
 
 
 def _is_no_title(words: str) -> bool:
