@@ -39,11 +39,13 @@ from franq_guard.serve.passages import EXTENSION, extension_in, passages_in, que
 from franq_guard.serve.reading import (
     bad_request,
     check_extension,
+    check_length,
     check_size,
     closed_of,
     deadline_of,
     json_reply,
     object_of,
+    size_of,
 )
 from franq_guard.serve.security import GATEWAY_PATH
 from franq_guard.serve.settings import ServeSettings
@@ -86,7 +88,7 @@ class Asked:
     @property
     def size(self) -> int:
         """Number of characters."""
-        return len(self.question) + sum(len(p.text) + len(p.title) for p in self.passages)
+        return len(self.question) + size_of(self.passages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +141,14 @@ class Gateway:
         return await self._response(texts or [], self._known(call, found), call, strictness)
 
     def _keep(self, call: str | None, asked: Asked) -> None:
-        check_size(self.settings, asked.passages, "")
+        self._limit(asked)
         if call:
-            self.asked.put(call, asked, size=asked.size)
+            self.asked.put(call, asked, size=asked.size + len(call))  # clients may choose it
+
+    def _limit(self, asked: Asked, *texts: str) -> None:
+        check_length(self.settings, "question", asked.question)
+        for text in texts or ("",):
+            check_size(self.settings, asked.passages, text)
 
     def _known(self, call: str | None, found: Asked) -> Asked:
         """Question and passages; those in the response take precedence over its request's."""
@@ -158,8 +165,7 @@ class Gateway:
     async def _response(
         self, texts: list[str], asked: Asked, call: str | None, strictness: _Strictness
     ) -> dict[str, Any]:
-        for text in texts:
-            check_size(self.settings, asked.passages, text)
+        self._limit(asked, *texts)
         checked = await together(
             self._checked(text, asked, f"{call}:{i}" if call else None, strictness)
             for i, text in enumerate(texts)
@@ -201,7 +207,8 @@ class Gateway:
         )
         self.checker.left("litellm", answer, policy)
         if key:
-            self.settled.put(key, (asked, settled), size=len(settled.text) + asked.size)
+            size = len(settled.text) + asked.size + len(key)
+            self.settled.put(key, (asked, settled), size=size)
         return answer, held
 
 

@@ -88,13 +88,13 @@ def check_size(
     Raises:
         ServeError: 413, if a limit is exceeded.
     """
-    sizes = [len(passage.text) + len(passage.title) for passage in passages]
+    given = list(passages)
     for code, what, found, most in (
-        ("too_many_passages", "passages", len(sizes), settings.max_passages),
+        ("too_many_passages", "passages", len(given), settings.max_passages),
         (
             "passages_too_long",
             "characters of passages",
-            sum(sizes),
+            size_of(given),
             settings.max_passage_chars,
         ),
         (
@@ -107,6 +107,11 @@ def check_size(
     ):
         if found > most:
             raise _too_many(code, what, found, most)
+
+
+def size_of(passages: Iterable[Passage]) -> int:
+    """Characters of the passages, with their titles and ids."""
+    return sum(len(p.text) + len(p.title) + len(p.id or "") for p in passages)
 
 
 def check_length(settings: ServeSettings, name: str, text: object) -> None:

@@ -44,7 +44,7 @@ class ServeSettings:
             the proxy, which may contain images.
         max_passages: most passages of one answer.
         max_passage_chars: most characters of all passages of one answer together, with their
-            titles; also of its question and of each prompt.
+            titles and ids; also of its question and of each prompt.
         max_answer_chars: most characters of one answer.
         max_claims: most claims given with one answer.
         max_samples: most samples given with one answer.
@@ -71,7 +71,7 @@ class ServeSettings:
         reports_bytes: most bytes of all these together; that of a long answer has a megabyte.
         report_seconds: how long a report is kept.
         messages_kept: most requests of a gateway whose passages are kept until their answer.
-        messages_chars: most characters of all these together.
+        messages_chars: most characters of all these together, and of the ids of their calls.
         messages_seconds: how long they are kept.
 
     Raises:

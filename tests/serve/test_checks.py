@@ -129,6 +129,7 @@ def test_a_complaint_names_the_key(run):
         # those of one query of a vector store, and one that a framework has wrapped
         ({"passages": [["p"] * 3]}, "too_many_passages"),
         ({"passages": [{"node": {"text": "p" * 31}}]}, "passages_too_long"),
+        ({"passages": [{"text": "p" * 16, "id": "i" * 15}]}, "passages_too_long"),
         ({"answer": "a" * 21}, "answer_too_long"),
         ({"samples": ["a" * 21]}, "answer_too_long"),
         ({"samples": [{"text": "a" * 21}]}, "answer_too_long"),

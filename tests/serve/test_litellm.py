@@ -247,6 +247,23 @@ def test_what_is_kept_is_bounded(run):
     assert len(gateway.asked) == len(gateway.settled) == 5
 
 
+@pytest.mark.parametrize("long", ["call", "passage"])
+def test_ids_take_room_too(run, long):
+    async def main():
+        gateway = Gateway(Checker(FakeGuard(), settings), settings)
+        for i in range(5):
+            call = f"{i}{'c' * 400 * (long == 'call')}"
+            passages = [{"text": TRUE, "id": "p" * 400 * (long == "passage")}]
+            more = with_extension(question="Who?", passages=passages)
+            await gateway.reply({**ASKED, **more, "litellm_call_id": call})
+            await gateway.reply({**answered(TRUE), "litellm_call_id": call})
+        return gateway
+
+    settings = ServeSettings(messages_chars=1000)
+    gateway = run(main())
+    assert (len(gateway.asked), len(gateway.settled)) == (2, 2)  # a third would be over 1000
+
+
 def test_texts_of_a_refused_call_do_not_wait_on(run):
     async def main():
         async with serving(queue=2, window_ms=60_000) as (client, app):
@@ -271,6 +288,9 @@ def test_texts_of_a_refused_call_do_not_wait_on(run):
         (answered(TRUE, **with_extension(passages=TRUE)), 422),
         (answered(TRUE, request_data={"franq": {"passages": [{"txt": TRUE}]}}), 422),
         (answered("a" * 60_000), 413),
+        ({**ASKED, **with_extension(question="q" * 500_001)}, 413),
+        (answered(TRUE, **with_extension(question="q" * 500_001, passages=[TRUE])), 413),
+        (answered(TRUE, **with_extension(passages=[{"text": TRUE, "id": "i" * 500_001}])), 413),
         ({**ASKED, "additional_provider_specific_params": {"documents": ["a"] * 101}}, 413),
     ],
 )
