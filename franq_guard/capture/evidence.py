@@ -102,9 +102,14 @@ def usual_passages(*places: Any) -> list[Passage]:
     for place in places:
         for key in PASSAGE_KEYS:
             found = passages_of(_member(place, key))
-            if found and not (key == "sources" and all(_is_name(p.text) for p in found)):
+            if found and not are_names(key, found):
                 return found
     return []
+
+
+def are_names(key: str, passages: Sequence[Passage]) -> bool:
+    """Whether what is under ``key`` are the names, numbers and addresses of documents alone."""
+    return key == "sources" and all(_is_name(passage.text) for passage in passages)
 
 
 def chosen_passages(evidence: EvidenceFrom, *places: Any) -> list[Passage]:
@@ -204,7 +209,6 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text may be the name, number and address of a document, and states nothing."""
     short = all(len(line) <= _NAME or " " not in line for line in text.splitlines())
     return short and not is_prose(text)
 

@@ -18,6 +18,7 @@ from franq_guard.basics.names import name_of
 from franq_guard.capture.evidence import (
     PASSAGE_KEYS,
     EvidenceFrom,
+    are_names,
     chosen_passages,
     passages_of,
 )
@@ -179,7 +180,8 @@ def usual_evidence(
             found = passages_of(held)
             own = [p for p in found if not _asked(p.text, question)]
             left = [replace(p, text=_left(p.text, capture, answer)) for p in own]
-            if kept := [p for p in left if p.text.strip()]:
+            kept = [p for p in left if p.text.strip()]
+            if kept and not are_names(key, kept):
                 return kept
         return []
 

@@ -200,6 +200,18 @@ def test_a_models_own_words_under_a_usual_name(key):
     assert passages_of(engine(DOCUMENT), ASKED) == [DOCUMENT]
 
 
+def test_names_of_sources_do_not_hide_the_context_of_a_template():
+    class Naming(CustomQueryEngine):
+        llm: ScriptedLLM
+
+        def custom_query(self, query_str):
+            template = PromptTemplate("{context}\n{question}")
+            text = self.llm.predict(template, context=DOCUMENT, question=query_str)
+            return Response(text, metadata={"sources": ["bridges.pdf"]})
+
+    assert passages_of(Naming(llm=ScriptedLLM()), ASKED) == [DOCUMENT]
+
+
 @pytest.mark.parametrize("place", ["metadata", "nodes"])
 def test_the_answer_is_no_evidence_for_itself(place):
     class Echo(CustomQueryEngine):
