@@ -64,7 +64,8 @@ def guard_node(
     is checked before the graph gets it, and what runs inside, including subgraphs, is hidden (but
     not what the writer sends to LangGraph's stream writer). After the writer (``writer=None``) the
     node corrects the state, but the writer's own update was already streamed. The report is under
-    ``"franq"`` (declare that key in the state), and in a message's ``response_metadata["franq"]``.
+    ``"franq"`` (declare that key in the state; with a reducer if several guarded nodes run in one
+    step), and in a message's ``response_metadata["franq"]``.
 
     Args:
         guard: the guard.
@@ -194,6 +195,8 @@ class _Written:
         key, text = located.path[0], located.text.strip()
         value = self._state[key]
         said = value[-1] if isinstance(value, list) and value else value
+        if not text and getattr(said, "tool_calls", ()):  # it only calls tools
+            return False
         wrote = text in [written.strip() for written in self._capture.texts]
         if self._node.writer and _is_among(said, self._given.get(key)):
             return wrote and not isinstance(said, HumanMessage)

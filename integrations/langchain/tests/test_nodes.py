@@ -429,3 +429,20 @@ def test_a_text_that_may_be_the_answer_does_not_pass_unnamed(answer):
     node = guard_node(ScriptedGuard(), lambda state: {"reply": RAW}, answer=answer)
     with pytest.raises(KeyError, match="name the one that holds the answer"):
         node.invoke({"question": "How tall?"})
+
+
+def test_a_message_that_only_calls_tools_is_no_answer():
+    called = AIMessage("", tool_calls=[{"name": "search", "args": {}, "id": "1"}])
+    thought = {"reasoning_content": "It may be tall."}
+    reports = []
+    writes = guard_node(
+        ScriptedGuard(),
+        lambda state: {"messages": [called.model_copy(update={"additional_kwargs": thought})]},
+        on_report=reports.append,
+    )
+    for update in (
+        writes.invoke({"messages": [HumanMessage("How tall?")]}),
+        asyncio.run(writes.ainvoke({"messages": [HumanMessage("How tall?")]})),
+    ):
+        assert update == {"messages": [called]}  # without its reasoning, which nobody checked
+    assert reports == []
