@@ -22,6 +22,7 @@ PASSAGE_KEYS = (
     "context",
     "contexts",
     "source_documents",
+    "input_documents",
     "documents",
     "docs",
     "passages",

@@ -67,7 +67,9 @@ def run_ways(chain, value):
 # Chains -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["context", "documents", "docs", "passages", "source_documents"])
+@pytest.mark.parametrize(
+    "key", ["context", "documents", "docs", "passages", "source_documents", "input_documents"]
+)
 @pytest.mark.parametrize(
     ("given", "found"),
     [(DOCUMENTS, BOTH), (TEXTS, BOTH), (ONE, JOINED), ([{"text": t} for t in TEXTS], BOTH)],

@@ -163,6 +163,7 @@ def usual_evidence(
 ) -> list[Passage]:
     """Passages under the usual names in the response's metadata, or in the prompt's template.
 
+    A workflow may return a dict, which has them beside the answer.
     Not the ``question``, a conversation, or what a model wrote: an engine may put these there.
 
     Args:
@@ -185,7 +186,8 @@ def usual_evidence(
                 return kept
         return []
 
-    told = under(PASSAGE_KEYS, getattr(response, "metadata", None))
+    is_dict = isinstance(response, Mapping)
+    told = under(PASSAGE_KEYS, response if is_dict else getattr(response, "metadata", None))
     args = capture.template_args(run) if template and run is not None and not told else {}
     return told or under((*PASSAGE_KEYS, *CONTEXT_KEYS), args)
 

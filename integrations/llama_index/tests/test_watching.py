@@ -255,6 +255,21 @@ def test_what_a_workflows_own_model_wrote_is_found_in_what_it_returns(watch, gua
     assert [p.id for p in trace.passages] == ["7-tall", "7-old"]
 
 
+def test_passages_beside_a_workflows_answer_are_its_evidence(watch, guard):
+    """Its own search is no event."""
+    found = "The archive says that the tower of run 7 is tall."
+
+    class Searching(Workflow):
+        @step
+        async def answer(self, ev: StartEvent) -> StopEvent:
+            said = await ScriptedLLM().acomplete(f"{found}\n{ev.query}")
+            return StopEvent(result={"answer": said.text, "context": [found], "sources": ["a.pdf"]})
+
+    asyncio.run(_run(Searching(), query=question(7)))
+    (trace,) = reported(watch, guard)
+    assert [passage.text for passage in trace.passages] == [found]
+
+
 @pytest.mark.parametrize("form", UNREAD)
 def test_a_workflows_answer_that_cannot_be_read_counts_as_failed(watch, guard, form, caplog):
     asyncio.run(_run(Returning(), query=question(7), form=UNREAD[form]))
