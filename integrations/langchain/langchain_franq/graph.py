@@ -195,7 +195,7 @@ class _Written:
         key, text = located.path[0], located.text.strip()
         value = self._state[key]
         said = value[-1] if isinstance(value, list) and value else value
-        if not text and getattr(said, "tool_calls", ()):  # it only calls tools
+        if not text and getattr(said, "tool_calls", None):  # it only calls tools
             return False
         wrote = text in [written.strip() for written in self._capture.texts]
         if self._node.writer and _is_among(said, self._given.get(key)):
