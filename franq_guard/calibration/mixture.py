@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 try:
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize, minimize_scalar
     from sklearn.model_selection import GroupKFold
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
@@ -153,12 +153,13 @@ class FranqMixture(TrueOrFalse):
     def relevel(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> FranqMixture:
-        """Fit the two intercepts (and f) again on these rows; every slope stays as it is.
+        """Move both intercepts by one amount, fitted on these rows (and f); every slope stays.
 
         How often claims are true differs between answers that were made for the fit and real ones,
-        so slopes may come from the former, but the level of P(true) only from the latter. In each
-        branch one true and one false claim with average signals are added, so that few rows cannot
-        make it certain.
+        so slopes may come from the former, but the level of P(true) only from the latter. The two
+        intercepts keep their distance: fitted apart, some 30 rows can put unfaithful claims above
+        faithful ones. In each branch one true and one false claim with average signals are added,
+        so that few rows cannot make it certain.
 
         Args:
             X: (n, 1 + k), as for :meth:`fit`.
@@ -382,18 +383,18 @@ def _held_out(rows: _Rows, faith: Branch, unfaith: Branch) -> float:
 
 
 def _releveled(rows: _Rows, faith: Branch, unfaith: Branch) -> tuple[Branch, Branch]:
-    """Both branches with the likeliest intercepts, given their slopes; see ``relevel``."""
-    slopes = [branch.slope(rows.signals) for branch in (faith, unfaith)]
+    """Both branches with the likeliest shift of their intercepts; see ``relevel``."""
+    branches = (faith, unfaith)
+    slopes = [branch.slope(rows.signals) for branch in branches]
+    intercepts = np.array([branch.intercept for branch in branches])
 
-    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        levels = [sigmoid(at + slope) for at, slope in zip(theta, slopes, strict=True)]
-        p_true = rows.mixed(*levels)
-        outer = rows.loss_slope(p_true)
-        inner = [outer @ (w * at * (1 - at)) for w, at in zip(rows.shares, levels, strict=True)]
+    def loss(shift: float) -> float:
+        at = intercepts + shift
+        levels = [sigmoid(level + slope) for level, slope in zip(at, slopes, strict=True)]
         # One true and one false claim of average signals in each branch.
-        added = float(np.sum(np.logaddexp(0, theta) + np.logaddexp(0, -theta)))
-        return added - rows.log_likelihood(p_true), np.array(inner) + 2 * sigmoid(theta) - 1
+        added = float(np.sum(np.logaddexp(0, at) + np.logaddexp(0, -at)))
+        return added - rows.log_likelihood(rows.mixed(*levels))
 
-    start = np.array([faith.intercept, unfaith.intercept])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B").x
-    return replace(faith, intercept=float(found[0])), replace(unfaith, intercept=float(found[1]))
+    shift = float(minimize_scalar(loss).x)
+    moved = [replace(branch, intercept=branch.intercept + shift) for branch in branches]
+    return moved[0], moved[1]
