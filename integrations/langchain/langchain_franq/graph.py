@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from franq_guard import GuardedAnswer, Passage
@@ -64,8 +64,7 @@ def guard_node(
     is checked before the graph gets it, and what runs inside, including subgraphs, is hidden (but
     not what the writer sends to LangGraph's stream writer). After the writer (``writer=None``) the
     node corrects the state, but the writer's own update was already streamed. The report is under
-    ``"franq"`` (declare that key in the state; with a reducer if several guarded nodes run in one
-    step), and in a message's ``response_metadata["franq"]``.
+    ``"franq"`` (declare that key in the state), and in a message's ``response_metadata["franq"]``.
 
     Args:
         guard: the guard.
@@ -195,7 +194,7 @@ class _Written:
         key, text = located.path[0], located.text.strip()
         value = self._state[key]
         said = value[-1] if isinstance(value, list) and value else value
-        if not text and getattr(said, "tool_calls", None):  # it only calls tools
+        if not text and isinstance(said, AIMessage) and said.tool_calls:  # it only calls tools
             return False
         wrote = text in [written.strip() for written in self._capture.texts]
         if self._node.writer and _is_among(said, self._given.get(key)):
