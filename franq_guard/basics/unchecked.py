@@ -7,13 +7,14 @@ from typing import Literal
 
 Unchecked = Literal["no_answer", "no_claims"]
 """``no_answer``: blank, or a framework's note that there is none; ``no_claims``: only code, JSON or
-a model's reasoning, which are not read as claims, a lone "Yes." whose question does not
-surely tell what it states, or a splitter that found nothing at all."""
+a model's reasoning, which are not read as claims, a lone "Yes." whose question does not surely tell
+what it states, only headings and their sources, or a splitter that found nothing at all."""
 
 _NO_TEXT = frozenset(
     # The last three are "Empty Response", which LlamaIndex writes itself.
     {"no statement", "no answer", "the model said nothing", "nothing was asked of the model"}
 )
+_AROUND_HEADINGS = frozenset({"heading", "citation", "greeting"})
 
 
 def unchecked_because(answer: str, why: Collection[str | None]) -> Unchecked | None:
@@ -21,7 +22,8 @@ def unchecked_because(answer: str, why: Collection[str | None]) -> Unchecked | N
 
     An answer that states nothing, such as a refusal or a greeting, is no fault. Code is: what it
     says, or what JSON in it says, has been read by nobody. So is a lone "Yes.": it states something
-    that only the question tells.
+    that only the question tells. So are headings above nothing but a source: "**Tom Berg**" may be
+    the answer.
 
     Args:
         answer: the whole text.
@@ -35,5 +37,7 @@ def unchecked_because(answer: str, why: Collection[str | None]) -> Unchecked | N
     if kinds and kinds <= _NO_TEXT:
         return "no_answer"
     if kinds & {"code", "yes or no"} or kinds <= {"reasoning", *_NO_TEXT}:
+        return "no_claims"
+    if "heading" in kinds and kinds <= _AROUND_HEADINGS:
         return "no_claims"
     return None

@@ -62,7 +62,7 @@ def summary(answer: GuardedAnswer, policy: Policy | None = None) -> str:
     elif answer.reason == "no_claims" and any(v.reason == "yes or no" for v in answer.verdicts):
         said = "nothing was checked: what the bare yes or no states is not certain"
     elif answer.reason == "no_claims":
-        said = "nothing was checked: the answer is only code, JSON or reasoning"
+        said = "nothing was checked: the answer is only code, JSON, reasoning or headings"
     elif not total:
         said = "nothing to check: the answer states nothing that can be true or false"
     elif checked < total:

@@ -79,7 +79,7 @@ class Release:
         Raises:
             FactualityError: if a claim has one of the labels; also for "unverified" if no claim
                 was read from the answer (:attr:`GuardedAnswer.reason` ``no_claims``: nothing but
-                code, JSON or reasoning, a lone "Yes.", or a splitter that found nothing).
+                code, JSON, reasoning or headings, a lone "Yes.", or a splitter that found nothing).
         """
         if self.on_report is not None:
             self.on_report(answer)

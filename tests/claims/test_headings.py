@@ -2,7 +2,9 @@
 
 import pytest
 
+from franq_guard import Guard
 from franq_guard.claims import RuleSplitter, remove_claims
+from franq_guard.testing import FakeFaithfulness
 
 SPLITTER = RuleSplitter()
 
@@ -94,6 +96,18 @@ def test_ordinary_headings_are_no_claims(heading, form):
     assert stated(f"{line}\n\nIt is red.") == ["It is red."]
     assert stated(f"Here are the details:\n\n{line}\n\nIt is red.") == ["It is red."]
     assert stated(f"It is red.\n\n{line}") == ["It is red."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("**Tom Berg**\n\nSource: Passage 1", "no_claims"),  # the bold line may be the answer
+        ("## Summary\n\nI don't know.", None),
+    ],
+)
+def test_an_answer_of_headings_alone_does_not_count_as_checked(answer, reason):
+    guard = Guard(faithfulness=FakeFaithfulness())
+    assert guard.check("Who painted it?", ["Ann Lee painted it."], answer).reason == reason
 
 
 @pytest.mark.parametrize(
