@@ -108,6 +108,28 @@ def test_a_statement_before_the_refusal_is_a_claim():
 
 
 @pytest.mark.parametrize(
+    "end",
+    [" – would you like to know more?", "; do you need its price?", ", but who painted it?",
+     ", so is a trolley at hand?", ", and may I show you a picture?"],
+)  # fmt: skip
+def test_a_statement_before_a_question_is_a_claim(end):
+    said, asked = SPLITTER.split(f"The pump weighs 47 kg{end}")
+    assert (said.text, said.not_a_claim) == ("The pump weighs 47 kg.", None)
+    assert asked.not_a_claim == "question"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Is the pump red – or is it blue?", "Did you know that it weighs 47 kg, and is red?",
+     "If you like it, would you buy it?", "You asked about Rome, but which one do you mean?",
+     "I can help with that – what do you want to know?", "What is a pump – and how heavy is it?"],
+)  # fmt: skip
+def test_a_question_as_a_whole_stays_one(question):
+    (claim,) = SPLITTER.split(question)
+    assert claim.not_a_claim == "question"
+
+
+@pytest.mark.parametrize(
     "sentence",
     [
         "I'm sorry, but the passages do not mention it.",

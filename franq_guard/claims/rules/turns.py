@@ -115,6 +115,14 @@ _LISTS = re.compile(
 _LONGEST = 400
 """A longer sentence is hardly a lead-in, which also keeps the time linear."""
 _BEFORE = re.compile(rf"{_CONTRAST}|;\s+|,\s+and\s+", re.I)
+_ASKING = re.compile(
+    rf"(?:{'|'.join(sorted(w.AUXILIARIES | w.RELATIVES - {'that'}))}|whose|how|why|when|if)\b", re.I
+)
+_BEFORE_ASKING = re.compile(
+    rf"(?:{_BEFORE.pattern}|(?<!\s)\s+[–—]\s+|,\s+so\s+)(?={_ASKING.pattern})", re.I
+)
+_ENDS = {"refusal": _BEFORE, "question": _BEFORE_ASKING}
+"""Where the end of a sentence begins that is no statement, by what that end is."""
 
 
 class Turn(NamedTuple):
@@ -156,7 +164,10 @@ def turn(sentence: str, why: str) -> Turn | None:
             return Turn(cut, rest)
     if why == "lead-in":
         return _list_at_end(sentence)
-    return _refusal_at_end(sentence) if why == "refusal" else None
+    if why == "question" and _ASKING.match(sentence.lstrip(_MARKS)):
+        return None
+    joints = _ENDS.get(why)
+    return _at_end(sentence, why, joints) if joints else None
 
 
 def facts_beside(opinion: Sequence[Clause]) -> list[Clause]:
@@ -190,12 +201,12 @@ def _after_concession(sentence: str) -> list[Span]:
     return [span for span, end in clauses if _states(sentence[span[1] : end])][:1]
 
 
-def _refusal_at_end(sentence: str) -> Turn | None:
+def _at_end(sentence: str, why: str, joints: re.Pattern[str]) -> Turn | None:
     """The turn of "It is red, but its price is not mentioned in the passages."."""
-    for m in islice(_BEFORE.finditer(sentence), _MOST):
+    for m in islice(joints.finditer(sentence), _MOST):
         opening = sentence[: m.start()]
         states = reason(opening) is None and _states(opening)
-        if states and reason(sentence[m.end() :]) == "refusal":
+        if states and reason(sentence[m.end() :]) == why:
             return Turn(*m.span(), states_first=True)
     return None
 
