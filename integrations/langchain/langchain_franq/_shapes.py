@@ -32,7 +32,7 @@ from langchain_franq._texts import (
 )
 
 QUESTION_KEYS = ("question", "input", "query")
-ANSWER_KEYS = ("answer", "output", "result", "response", "text", "generation")
+ANSWER_KEYS = ("answer", "output", "result", "response", "text", "generation", "output_text")
 _INTERRUPTED = "__interrupt__"  # LangGraph's key in the output of a graph that waits for somebody
 STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, stream='claims')"
 
@@ -173,7 +173,7 @@ def _key_of(output: Mapping[str, Any], output_key: str | None) -> tuple[str, str
         return first, below
     if key not in output:
         raise KeyError(
-            f"the chain returned a dict with keys {sorted(map(str, output))}: name the one that "
+            f"the output is a dict with keys {sorted(map(str, output))}: name the one that "
             "holds the answer, guard_chain(..., output_key=...) or guard_node(..., answer=...); "
             f"looked for {output_key or ANSWER_KEYS}"
         )

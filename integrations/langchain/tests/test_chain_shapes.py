@@ -213,6 +213,12 @@ def test_a_dict_without_the_answer_key_does_not_pass():
     assert output["reply"] == "Because. [checked: ]"
 
 
+def test_the_answer_key_of_the_classic_document_chains_is_known():
+    chain = RunnableLambda(lambda _: {"input_documents": [], "output_text": "Because."})
+    output = guard_chain(chain, ScriptedGuard()).invoke("Why?")
+    assert output["output_text"] == "Because. [checked: ]"
+
+
 def test_misuse_is_told_at_construction():
     with pytest.raises(ValueError, match=r"buffer.*tail"):
         guard_chain(lcel(ScriptedLLM()), ScriptedGuard(), stream="fast")
