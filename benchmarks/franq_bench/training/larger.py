@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import sys
 import time
 from collections.abc import Sequence
@@ -134,9 +133,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--test", type=int, default=60, help="pairs of a set to measure on")
     options = parsed(parser, arguments)
     set_up_torch(options.threads)
-    rng = random.Random(FIRST.seed)  # noqa: S311 - no secret
-    pairs = held_back(*fold_reader(options.data)("fitting"), seed=FIRST.seed)
-    pairs = rng.sample(pairs, min(options.pairs, len(pairs)))
+    shuffled = held_back(*fold_reader(options.data)("fitting"), seed=FIRST.seed)
+    pairs = shuffled[: options.pairs]
     unfitted = LargerFaithfulness.load(options.adapter, blend=encoder_alone())
     blend = fitted(unfitted, pairs, options.out / "rows")
     (options.out / BLEND).write_text(blend.to_json() + "\n", encoding="utf-8")

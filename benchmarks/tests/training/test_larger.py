@@ -17,6 +17,7 @@ from franq_guard.faithfulness.larger import ADAPTER, bundled_folder, reading  # 
 from franq_guard.faithfulness.larger.model import LargerFaithfulness  # noqa: E402
 from franq_guard.faithfulness.loading import faithfulness_from  # noqa: E402
 from franq_guard.faithfulness.small.blend import INPUTS, encoder_alone  # noqa: E402
+from franq_guard.faithfulness.small.model import SmallFaithfulness  # noqa: E402
 from franq_guard.language_model import load_bundled  # noqa: E402
 from franq_guard.language_model.base import MissingModelError  # noqa: E402
 
@@ -34,7 +35,23 @@ def model():
     return LargerFaithfulness.load(FOLDER, dtype="float32")
 
 
-def test_logits_are_those_of_the_adapters_beside_the_matrices(model):
+@pytest.fixture
+def reader(model):
+    """The larger of the model's two networks."""
+    model.forget()
+    larger, _ = model._reader._readers
+    return larger
+
+
+def test_it_reads_by_the_mean_log_probability_of_both_networks(model, reader):
+    pair = (CLAIMS[0], PIER)
+    small = SmallFaithfulness.bundled(dtype="float32")._reader.logits([pair])[pair]
+    logits = torch.tensor([reader.logits([pair])[pair], small])
+    expected = torch.log_softmax(logits, dim=1).mean(dim=0)
+    assert model._reader.logits([pair])[pair] == pytest.approx(expected.tolist(), abs=1e-3)
+
+
+def test_logits_are_those_of_the_adapters_beside_the_matrices(reader):
     """The teacher keeps the adapters apart and reads passage and claim in one row."""
     pairs = [(claim, text) for text in (PIER, MILL) for claim in CLAIMS]
     bundled = load_bundled()
@@ -44,26 +61,26 @@ def test_logits_are_those_of_the_adapters_beside_the_matrices(model):
                              bundled.tokenizer)  # fmt: skip
     with torch.no_grad():
         expected = apart.eval()(*teacher.tensors(items))
-    found = model._reader.logits(pairs)
+    found = reader.logits(pairs)
     assert torch.allclose(torch.tensor([found[p] for p in pairs]), expected, atol=2e-3)
 
 
-def test_logits_do_not_depend_on_the_other_claims(model, monkeypatch):
-    together = model._reader.logits([(claim, PIER) for claim in CLAIMS])
-    model.forget()
+def test_logits_do_not_depend_on_the_other_claims(reader, monkeypatch):
+    together = reader.logits([(claim, PIER) for claim in CLAIMS])
+    reader.forget()
     monkeypatch.setattr(reading, "_BATCH_TOKENS", 1)  # one claim at a time
-    alone = model._reader.logits([(claim, PIER) for claim in CLAIMS])
+    alone = reader.logits([(claim, PIER) for claim in CLAIMS])
     for pair, logits in alone.items():
         assert logits == pytest.approx(together[pair], abs=1e-3)
 
 
-def test_a_text_of_too_many_tokens_is_read_in_windows(model):
+def test_a_text_of_too_many_tokens_is_read_in_windows(reader):
     filler = "owl " * 500
-    windows = model._reader._windows(model._reader._ids([f"Passage: {filler}"])[0])
+    windows = reader._windows(reader._ids([f"Passage: {filler}"])[0])
     assert len(windows) == 2
     assert all(len(window) <= 420 for window in windows)
     # What the second window says is found; the encoder's part of `score` reads such texts, too.
-    logits = model._reader.logits([(CLAIMS[0], f"{filler}. {CLAIMS[0]}"), (CLAIMS[0], filler)])
+    logits = reader.logits([(CLAIMS[0], f"{filler}. {CLAIMS[0]}"), (CLAIMS[0], filler)])
     stated, not_stated = logits.values()
     assert stated[0] - stated[1] > not_stated[0] - not_stated[1] + 2
 

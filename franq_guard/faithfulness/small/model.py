@@ -13,7 +13,7 @@ from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
 from franq_guard.faithfulness.small.blend import Blend
 from franq_guard.faithfulness.small.blended import BlendedFaithfulness
 from franq_guard.faithfulness.small.nearness import Embed
-from franq_guard.faithfulness.small.reading import EncoderReader
+from franq_guard.faithfulness.small.reading import BATCH_TOKENS, EncoderReader
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -42,7 +42,7 @@ class SmallFaithfulness(BlendedFaithfulness):
         *,
         name: str,
         embed: Embed | None = None,
-        batch_tokens: int = 1024,
+        batch_tokens: int = BATCH_TOKENS,
         cache: int = 8192,
     ) -> None:
         reader = EncoderReader(network, tokenizer, batch_tokens=batch_tokens, room=cache)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,10 @@ class PairReader(ABC):
         """The logits of distinct pairs (claim piece, text), in their order."""
 
 
+BATCH_TOKENS: Final = 1024
+"""Padded tokens per forward pass of the small network."""
+
+
 class EncoderReader(PairReader):
     """Reads pairs with the small encoder, in batches of similar length.
 
@@ -122,6 +126,35 @@ class EncoderReader(PairReader):
                 with threads_for(ids.numel() * WEIGHTS):
                     out[batch] = self._network(ids, marks, mask, claim, extra).float().numpy()
         return out
+
+
+class MeanReader(PairReader):
+    """Reads pairs with several networks; the logits are their mean log-probabilities.
+
+    Args:
+        readers: each keeps a cache of its own.
+    """
+
+    def __init__(self, *readers: PairReader) -> None:
+        super().__init__(room=0)
+        self._readers = readers
+
+    def forget(self) -> None:
+        """Empty the caches of all readers."""
+        for reader in self._readers:
+            reader.forget()
+
+    def _read(self, texts: Sequence[TextPair]) -> list[Logits]:
+        found = [reader.logits(texts) for reader in self._readers]
+        return [_mean_log_probabilities([logits[text] for logits in found]) for text in texts]
+
+
+def _mean_log_probabilities(logits: Sequence[Logits]) -> Logits:
+    """The mean over networks of the log-probabilities that their logits (networks, 3) stand for."""
+    rows = np.array(logits, dtype=np.float64)
+    rows -= np.logaddexp.reduce(rows, axis=1, keepdims=True)
+    first, second, third = rows.mean(axis=0).tolist()
+    return first, second, third
 
 
 def best_windows(logits: Sequence[Sequence[float]], owners: Sequence[int]) -> list[Logits]:

@@ -64,9 +64,8 @@ def guard_chain(
     Args:
         chain: any Runnable that retrieves and answers.
         guard: shared by any number of chains and threads.
-        output_key: the key (or dotted path) of the answer in a dict output; default: ``answer``,
-            ``output``, ``result``, ``response``, ``text``, ``generation``, ``output_text`` or else
-            ``messages``.
+        output_key: the key (or dotted path) of the answer in a dict output; default: a usual one
+            (``answer``, ``output``, ``result``, ``output_text`` ...), or else ``messages``.
         input_key: the key of the question in a dict input; default: ``question``, ``input``,
             ``query``, or the last human message.
         evidence: a key or dotted path of the output or input, or a function ``(input, output)``, to
