@@ -7,6 +7,8 @@ those that still work are given a moment.
 from __future__ import annotations
 
 import atexit
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -27,9 +29,25 @@ def start_daemon(
     return thread
 
 
+def end_although_they_work() -> None:
+    """End the process here if one of them still works; for our own programs, at their very end.
+
+    What is registered for the end is done first: exporters of telemetry send what they hold.
+    """
+    if not _at_work():
+        return
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)
+
+
 @atexit.register
 def _give_a_moment() -> None:
     ends = time.monotonic() + _MOMENT
-    for thread in threading.enumerate():
-        if thread.daemon and thread.name.startswith(_OURS):
-            thread.join(max(0.0, ends - time.monotonic()))
+    for thread in _at_work():
+        thread.join(max(0.0, ends - time.monotonic()))
+
+
+def _at_work() -> list[threading.Thread]:
+    return [t for t in threading.enumerate() if t.daemon and t.name.startswith(_OURS)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from franq_guard.basics.daemons import end_although_they_work
 from franq_guard.cli.console import fail, needing, say
 from franq_guard.cli.options import (
     CalibratorOption,
@@ -153,10 +155,16 @@ def _run(
             fail(f"add --stream buffer: {error}")
     app = create_app(made, settings)
     server = Server(app, host=host, port=port, grace=grace, listening=_listening)
+    # uvicorn ends on this signal and then raises it again, which by default would end the process
+    # before what is registered for its end is done: telemetry would lose its last seconds.
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         server.run()
     except SystemExit:  # the port is in use; uvicorn has printed the error
         raise typer.Exit(1) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    end_although_they_work()
 
 
 def _of_upstream(settings: ServeSettings) -> Callable[[], LanguageModel] | None:

@@ -27,6 +27,8 @@ def started(monkeypatch):
             pass
 
     monkeypatch.setattr(running, "Server", Server)
+    # Threads of other tests may still work, for which it would end the tests.
+    monkeypatch.setattr("franq_guard.cli.serve.end_although_they_work", lambda: None)
     return made
 
 
@@ -137,7 +139,11 @@ def test_it_runs_answers_and_ends():
         "from franq_guard.testing import FakeFaithfulness, FakeLanguageModel\n"
         "guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())\n"
         "Guard.offline = lambda **settings: guard\n"
-        "import sys; sys.argv = ['franq', 'serve', '--port', '0']\n"
+        "import atexit, sys, time\n"
+        "from franq_guard.basics.daemons import start_daemon\n"
+        "atexit.register(print, 'what telemetry holds is sent', file=sys.stderr)\n"
+        "start_daemon('check', time.sleep, 3600)\n"  # a model that hangs
+        "sys.argv = ['franq', 'serve', '--port', '0']\n"
         "from franq_guard.cli import main; main()"
     )
     process = subprocess.Popen(
@@ -164,5 +170,7 @@ def test_it_runs_answers_and_ends():
         process.stderr.close()
     assert refused.status_code == 401
     assert json.loads(reply.text)["status"] == "ok"
+    assert process.returncode == 0
+    assert "what telemetry holds is sent" in rest
     assert "Traceback" not in rest
     assert "Ann" not in rest
