@@ -9,6 +9,10 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 
+_KEPT = 75
+"""Seconds that a connection is kept while nothing is asked: longer than load balancers keep theirs
+(60, mostly). If the server closes first, a request may be on its way, and its client gets 502."""
+
 
 class Server(uvicorn.Server):
     """Serves the application; when stopped, it first finishes the requests in work.
@@ -39,6 +43,7 @@ class Server(uvicorn.Server):
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=grace,
+            timeout_keep_alive=_KEPT,
         )
         super().__init__(config)
         self._listening = listening

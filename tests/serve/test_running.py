@@ -51,6 +51,11 @@ def test_it_tells_where_it_listens_and_answers_there():
         assert "server" not in reply.headers
 
 
+def test_a_load_balancer_closes_a_connection_before_the_service_does():
+    with listening(FakeGuard()) as (server, *_):
+        assert server.config.timeout_keep_alive > 60  # what the usual ones keep
+
+
 def test_shutdown_finishes_what_is_in_work():
     guard = HeldGuard()
     with listening(guard, window_ms=0, batch_size=1) as (server, address, thread):
