@@ -15,10 +15,10 @@ from franq_guard.basics.threads import (
     Neighbours,
     chosen_threads,
     cpu_quota,
+    set_up_torch,
     setting,
     threads_for,
     usable_cores,
-    wait_passively,
 )
 
 
@@ -180,6 +180,9 @@ def test_what_the_user_set_stays(monkeypatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
     monkeypatch.setenv("KMP_BLOCKTIME", "")  # put back at the end
     monkeypatch.delenv("KMP_BLOCKTIME")
-    wait_passively()
+    monkeypatch.setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "")
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY")
+    set_up_torch()
     assert threads.os.environ["OMP_WAIT_POLICY"] == "ACTIVE"
     assert threads.os.environ["KMP_BLOCKTIME"] == "0"
+    assert threads.os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == "64"

@@ -7,7 +7,7 @@ for the calling thread alone and restore it afterwards, so that other work of th
 affected.
 
 Whether waiting threads spin or sleep can be set only for the whole process and before torch is
-loaded: the command line does so (:func:`wait_passively`), a library must not.
+loaded: the command line does so (:func:`set_up_torch`), a library must not.
 
 A fork copies no threads, but OpenMP does not notice and waits for those of the parent for ever. So
 a forked process (of gunicorn --preload, celery, ``multiprocessing``) computes on one thread.
@@ -127,14 +127,17 @@ def setting() -> int | None:
     return int(given)
 
 
-def wait_passively() -> None:
-    """Make torch's threads sleep while they wait; for our own programs, before torch is loaded.
+def set_up_torch() -> None:
+    """Let torch's threads sleep while they wait, and keep few kernels; for our own programs.
 
-    GNU's and LLVM's OpenMP read these environment variables when they are loaded. Values that the
-    user has set are kept.
+    To be called before torch is loaded: GNU's and LLVM's OpenMP and oneDNN read these environment
+    variables then. Values that the user has set are kept. oneDNN keeps a kernel for each shape of
+    a product, 1,024 by default. Nearly each pass of the encoder has a shape of its own, so they
+    took 250 MB that were of no use again.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("KMP_BLOCKTIME", "0")
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 
 @cache

@@ -26,7 +26,7 @@ from ray.data.block import BlockMetadata
 from ray.data.checkpoint import CheckpointConfig
 from ray.util.annotations import RayDeprecationWarning
 
-from franq_guard.basics.threads import SETTING, usable_cores, wait_passively
+from franq_guard.basics.threads import SETTING, set_up_torch, usable_cores
 from franq_guard.batch.inputs import READ, Source, read_source
 from franq_guard.batch.schema import PLACE, results_table
 from franq_guard.batch.tables import checked_rows
@@ -253,7 +253,7 @@ class _Checker:
         self, *, guard: bytes | None, fields: dict[str, str], threads: int, batch_size: int
     ) -> None:
         os.environ[SETTING] = str(threads)
-        wait_passively()  # before torch is loaded, and so before the guard is
+        set_up_torch()  # before torch is loaded, and so before the guard is
         self._guard: Guard | None = None if guard is None else _loaded(guard)
         self._fields, self._batch_size = Fields(fields), batch_size
 

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from franq_guard.basics.threads import wait_passively
+from franq_guard.basics.threads import set_up_torch
 from franq_guard.cli.ask import ask
 from franq_guard.cli.calibrate import calibrate
 from franq_guard.cli.check import check
@@ -86,7 +86,7 @@ def main() -> None:
     """Run the command named on the command line."""
     prepare()
     listen()
-    wait_passively()
+    set_up_torch()
     try:
         app()
     except OSError as error:  # e.g. a full disk: a traceback would not help the user

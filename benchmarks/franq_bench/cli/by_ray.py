@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from franq_bench.progress import Bar
-from franq_guard.basics.threads import SETTING, usable_cores, wait_passively
+from franq_guard.basics.threads import SETTING, set_up_torch, usable_cores
 from franq_guard.cli.console import fail, needing
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Maker:
         self, *, questions: Sequence[Question], settings: Settings, names: Names, threads: int
     ) -> None:
         os.environ[SETTING] = str(threads)
-        wait_passively()  # before torch is loaded, and so before the models are
+        set_up_torch()  # before torch is loaded, and so before the models are
         from franq_bench.cli.common import load_models
 
         self._questions, self._settings = questions, settings
