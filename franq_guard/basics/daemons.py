@@ -29,10 +29,10 @@ def start_daemon(
     return thread
 
 
-def end_although_they_work() -> None:
-    """End the process here if one of them still works; for our own programs, at their very end.
+def exit_if_still_working() -> None:
+    """End the process here, with code 0, if one of them still works; for the end of our programs.
 
-    What is registered for the end is done first: exporters of telemetry send what they hold.
+    What is registered with :mod:`atexit` is done first: exporters of telemetry send what they hold.
     """
     if not _at_work():
         return

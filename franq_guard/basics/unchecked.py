@@ -15,6 +15,7 @@ _NO_TEXT = frozenset(
     {"no statement", "no answer", "the model said nothing", "nothing was asked of the model"}
 )
 _AROUND_HEADINGS = frozenset({"heading", "citation", "greeting"})
+"""An answer of these alone has nothing that was read, although a heading may be its answer."""
 
 
 def unchecked_because(answer: str, why: Collection[str | None]) -> Unchecked | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from franq_guard.basics.names import name_of
-from franq_guard.capture.table_rows import is_prose, row_and_rest, unnamed_row_of
+from franq_guard.capture.table_rows import ends_as_sentence, row_and_rest, unnamed_row_of
 from franq_guard.records import Passage
 
 _log = logging.getLogger(__name__)
@@ -211,7 +211,7 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
 
 def _is_name(text: str) -> bool:
     short = all(len(line) <= _NAME or " " not in line for line in text.splitlines())
-    return short and not is_prose(text)
+    return short and not ends_as_sentence(text)
 
 
 def _is_json(text: str) -> bool:

@@ -21,7 +21,7 @@ def row_of(values: Mapping[Any, Any], documents: Collection[str]) -> str:
     """
     held = {key: value for key, value in values.items() if not _is_blank(value)}
     texts = [value for value in held.values() if isinstance(value, str)]
-    apart = len(texts) == len(held) and any(map(is_prose, texts))
+    apart = len(texts) == len(held) and any(map(ends_as_sentence, texts))
     cells = {key: _cell(value, documents) for key, value in held.items()}
     if not texts or apart or len(held) < 2 or None in cells.values():
         return ""
@@ -74,13 +74,13 @@ def _cell(value: Any, documents: Collection[str]) -> str | None:
 
 def _is_item(value: Any) -> bool:
     """Whether something in a list is a row or document of its own."""
-    return isinstance(value, Mapping) or (isinstance(value, str) and is_prose(value))
+    return isinstance(value, Mapping) or (isinstance(value, str) and ends_as_sentence(value))
 
 
 def _is_blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def is_prose(text: str) -> bool:
+def ends_as_sentence(text: str) -> bool:
     """Whether a text ends as a sentence does."""
     return text.rstrip().endswith((".", "!", "?"))

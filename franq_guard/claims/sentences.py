@@ -75,7 +75,8 @@ _TAIL = re.compile(
 _CITATION_MARKS = re.compile(rf"(?:(?:{CITATION_MARK})\s*)+")
 _SOURCE = re.compile(rf"[*_]{{0,3}}(?:{SOURCE_IN_ROUND})[*_]{{0,3}}(?=\s|\Z)\s*")
 _SEEN = 38
-"""A source that ends in so many characters is seen before its sentence counts as settled."""
+"""A source behind a sentence ends within so many characters: a stream waits for two more before the
+sentence is settled (``LOOK_AHEAD`` in :mod:`.settling`), so it is not cut off from its source."""
 _MARKED = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[A-Z][\w.]{0,5}\.\s)")
 """What hides from `sentencex` that "**Dr. Lee**" begins with an abbreviation."""
 _NOTE = re.compile(r"\s*(?:\[\^?\d{1,3}\])+\s*$")

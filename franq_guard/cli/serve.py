@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.basics.daemons import end_although_they_work
+from franq_guard.basics.daemons import exit_if_still_working
 from franq_guard.cli.console import fail, needing, say
 from franq_guard.cli.options import (
     CalibratorOption,
@@ -164,7 +164,7 @@ def _run(
         raise typer.Exit(1) from None
     finally:
         signal.signal(signal.SIGTERM, before)
-    end_although_they_work()
+    exit_if_still_working()
 
 
 def _of_upstream(settings: ServeSettings) -> Callable[[], LanguageModel] | None:

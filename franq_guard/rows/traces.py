@@ -91,7 +91,7 @@ def trace_from_dict(row: object) -> Trace:
         given = [{"text": c} if isinstance(c, str) else c for c in _list(row, "claims")]
     return Trace(
         question=question,
-        passages=passages_of_row(row),
+        passages=passages_from(_of_one_query(_list(row, "passages"))),
         generation=_generation(answer, row, prompt=_optional_text(row, "prompt")),
         contrast_prompt=_optional_text(row, "contrast"),
         samples=tuple(map(_sample, _list(row, "samples")))
@@ -119,18 +119,6 @@ def row_id(row: Mapping[str, Any]) -> str | None:
     return None if value is None else str(value) or None
 
 
-def passages_of_row(row: Mapping[str, Any]) -> tuple[Passage, ...]:
-    """The passages of a ``franq.trace/1`` row.
-
-    Raises:
-        ValueError: if they are missing, or one cannot be read.
-    """
-    items = _list(row, "passages")
-    # A vector store returns a list for each query: the list of the only one.
-    of_one_query = len(items) == 1 and isinstance(items[0], list)
-    return passages_from(items[0] if of_one_query else items)
-
-
 def passages_from(items: Iterable[object]) -> tuple[Passage, ...]:
     """Strings, mappings with ``text`` and :class:`Passage` objects as passages.
 
@@ -140,6 +128,11 @@ def passages_from(items: Iterable[object]) -> tuple[Passage, ...]:
         ValueError: for anything else.
     """
     return tuple(_passage(item) for item in items)
+
+
+def _of_one_query(items: list[Any]) -> list[Any]:
+    """A vector store returns a list for each query: the list of the only one."""
+    return items[0] if len(items) == 1 and isinstance(items[0], list) else items
 
 
 def is_passage(item: object) -> bool:

@@ -11,11 +11,7 @@ from starlette.responses import Response
 
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Passage, Trace
-from franq_guard.rows.traces import (
-    passages_from,
-    passages_of_row,
-    trace_from_dict,
-)
+from franq_guard.rows.traces import passages_from, trace_from_dict
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.settings import Route, ServeSettings
 
@@ -74,10 +70,11 @@ def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
     for name in ("question", "prompt", "contrast"):
         check_length(settings, name, row.get(name))
     try:
-        check_size(settings, passages_of_row(row), None)
-        return trace_from_dict(row)
+        trace = trace_from_dict(row)
     except ValueError as error:
         raise bad_request(str(error)) from None
+    check_size(settings, trace.passages, None)
+    return trace
 
 
 def check_size(

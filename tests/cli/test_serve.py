@@ -28,7 +28,7 @@ def started(monkeypatch):
 
     monkeypatch.setattr(running, "Server", Server)
     # Threads of other tests may still work, for which it would end the tests.
-    monkeypatch.setattr("franq_guard.cli.serve.end_although_they_work", lambda: None)
+    monkeypatch.setattr("franq_guard.cli.serve.exit_if_still_working", lambda: None)
     return made
 
 

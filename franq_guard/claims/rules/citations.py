@@ -31,7 +31,7 @@ from franq_guard.claims.attribution import (
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.needed import NEEDS_MORE, REPORTED, is_needed, is_told
+from franq_guard.claims.rules.needed import NEEDS_MORE, REPORTED, is_needed, needs_bracket
 from franq_guard.claims.sentences import HIGH_NUMBERS, sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Passage, Span
@@ -239,7 +239,7 @@ def _with_emphasis(text: str, match: re.Match[str]) -> Span:
 
 def _counts(text: str, link: re.Match[str]) -> bool:
     """Whether the sentence needs the number of a link: "It weighs [9](https://...) kg."."""
-    return text[link.start() + 1].isdigit() and is_told(text, link.span())
+    return text[link.start() + 1].isdigit() and needs_bracket(text, link.span())
 
 
 def _is_told(text: str, address: re.Match[str]) -> bool:

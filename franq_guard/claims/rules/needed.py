@@ -11,7 +11,7 @@ from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.records import Span
 
-__all__ = ["NEEDS_MORE", "REPORTED", "is_needed", "is_told"]
+__all__ = ["NEEDS_MORE", "REPORTED", "is_needed", "needs_bracket"]
 
 _NOTES = re.compile(
     r"(?:(?:important |editor['’]s |author['’]s |please )?note|nb|n\.b\.|warning|caution|important"
@@ -19,7 +19,7 @@ _NOTES = re.compile(
     r"\b[^:]{0,20}:\s",
     re.I,
 )
-"""How what a model adds in brackets begins."""
+"""How a note begins that a model adds in brackets."""
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
 _WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
 REPORTED = re.compile(
@@ -27,10 +27,12 @@ REPORTED = re.compile(
     r"|shown|found|given|listed|discussed|explained|cited) (?:in|at|from)) $",
     re.IGNORECASE,
 )
+"""What leads to a source, which the bracket then names: "as stated in [2]"."""
 _STRANDED = word_set("in on up off over out down for with by from to through about")
 """They may end a clause: "the town he came from [2]"."""
 NEEDS_MORE = w.PREPOSITIONS | w.DETERMINERS | w.BE | w.NAMING
-_BEGIN = w.DETERMINERS | w.SUBJECT_PRONOUNS
+"""Words after which a clause is not complete: "It was made by", "It is a"."""
+_BEGIN = w.DETERMINERS | w.SUBJECT_PRONOUNS  # a clause
 _NO_NOUNS = (
     w.PREPOSITIONS | w.COORDINATORS | w.CONTRASTS | w.SUBORDINATORS | w.RELATIVES | w.AUXILIARIES
     | w.ADVERBS | w.DETERMINERS | w.SUBJECT_PRONOUNS
@@ -44,10 +46,10 @@ def is_needed(text: str, match: re.Match[str]) -> bool:
         return False
     if title and _is_no_title(title):
         return True
-    return is_told(text, match.span(), is_title=bool(title), is_number=bool(match["numbers"]))
+    return needs_bracket(text, match.span(), is_title=bool(title), is_number=bool(match["numbers"]))
 
 
-def is_told(text: str, span: Span, *, is_title: bool = False, is_number: bool = True) -> bool:
+def needs_bracket(text: str, span: Span, *, is_title: bool = False, is_number: bool = True) -> bool:
     """Whether the words around a bracket need it: "It holds [9] litres.", "for [9](https://...)"."""
     start, end = span
     before = _WORD_BEFORE.search(text, max(0, start - 40), start)

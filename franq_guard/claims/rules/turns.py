@@ -118,11 +118,12 @@ _BEFORE = re.compile(rf"{_CONTRAST}|;\s+|,\s+and\s+", re.I)
 _ASKING = re.compile(
     rf"(?:{'|'.join(sorted(w.AUXILIARIES | w.RELATIVES - {'that'}))}|whose|how|why|when|if)\b", re.I
 )
+"""How a question begins."""
 _BEFORE_ASKING = re.compile(
     rf"(?:{_BEFORE.pattern}|(?<!\s)\s+[–—]\s+|,\s+so\s+)(?={_ASKING.pattern})", re.I
 )
 _ENDS = {"refusal": _BEFORE, "question": _BEFORE_ASKING}
-"""Where the end of a sentence begins that is no statement, by what that end is."""
+"""What joins a statement and the refusal or question that ends its sentence."""
 
 
 class Turn(NamedTuple):
@@ -202,7 +203,7 @@ def _after_concession(sentence: str) -> list[Span]:
 
 
 def _at_end(sentence: str, why: str, joints: re.Pattern[str]) -> Turn | None:
-    """The turn of "It is red, but its price is not mentioned in the passages."."""
+    """The turn of "It is red, but its price is not given", "It is red - do you like it?"."""
     for m in islice(joints.finditer(sentence), _MOST):
         opening = sentence[: m.start()]
         states = reason(opening) is None and _states(opening)
