@@ -117,6 +117,21 @@ def test_nothing_else_changes(claim: str) -> None:
         ("A dozen boats came.", "Twelve boats came.", "A dozen"),
         ("It has 24 rooms.", "It has two dozen rooms.", "24"),
         ("It has 5,000 seats.", "It has five thousand seats.", "5,000"),
+        ("The flat has 85 m².", "The flat has 85 m2.", "85 m²"),
+        ("The flat has 85 square metres.", "The flat has 85m^2.", "85 square metres"),
+        ("The lake has 2 km².", "The lake has 2,000,000 square metres.", "2 km²"),
+        ("The tank has 30 cubic metres.", "The tank has 30 m3.", "30 cubic metres"),
+        ("The shop has 900 ft².", "The shop has 900 ft2.", "900 ft²"),
+        ("The grant is EUR 500,000.", "The grant is EUR 500K.", "500,000"),
+        ("It has 1,000 nodes.", "It has 10^3 nodes.", "1,000"),
+        ("The rate is 0.0003.", "The rate is 3 × 10⁻⁴.", "0.0003"),
+        ("The rate is 3 x 10^{-4}.", "The rate is 3e-4.", "3 x 10^{-4}"),
+        ("There are 10¹² of them.", "There are 1 trillion of them.", "10¹²"),
+        ("Call +1 555 123 4567.", "Call +1 (555) 123-4567.", "+1 555 123 4567"),
+        ("Call +15551234567.", "Call 1-555-123-4567.", "+15551234567"),
+        ("Call (555) 123-4567.", "Call 555.123.4567.", "(555) 123-4567"),
+        ("Call +44 20 7946 0958.", "Call +44 (0)20 7946 0958.", "+44 20 7946 0958"),
+        ("Call (020) 7946 0958.", "Call 020-7946-0958.", "(020) 7946 0958"),
     ],
 )  # fmt: skip
 def test_an_equal_value_in_another_form_becomes_the_passages(
@@ -171,6 +186,14 @@ def test_an_equal_value_in_another_form_becomes_the_passages(
         ("It takes 90 minutes.", "It takes 1 hour 30 minutes a day."),
         ("It costs 1.5 euros.", "It costs 1.500 euros."),  # or 1,500
         ("It costs 1,500 euros.", "It costs 1.500 euros."),
+        ("The flat has 85 m².", "The flat has 85 m3, on the M2."),
+        ("It holds 5,000 of them.", "It holds 5K of them."),  # a screen, or a run
+        ("There are 1,000 of them.", "There are 10³ of them."),  # a footnote?
+        ("It is 1.09e-32.", "It is the 109E-34."),  # a plane
+        ("Call +1 555 123 4567.", "Call 555 123 4567."),  # of which country?
+        ("Call 555 123 4567.", "Call 555-123-4576."),
+        ("Its address is 192.168.100.1.", "Its address is 192 168 100 1."),
+        ("It was on 03.04.2015.", "It was on 03-04-2015."),
     ],
 )
 def test_what_may_differ_stays_as_it_is(passage: str, claim: str) -> None:

@@ -84,12 +84,12 @@ _NEGATING: Final = NEGATIONS | _EXCEPTIONS
 _PRONOUNS: Final = word_set("he she it they")
 _FEW: Final = {"one": "1", "first": "1", "second": "2"}
 _YEARS: Final = re.compile(r"(?<=\d0)s$")
-_MILLIONS: Final = {"bn": "billion", "mn": "million", "m": "million", "b": "billion"}
+_POWERS: Final = {"bn": "billion", "mn": "million", "m": "million", "b": "billion", "k": "thousand"}
 _BLANK: Final = "[ \u00a0\u202f-]?"
 _MONTH: Final = r"(?P<month>[A-Z][a-z]{2,8})\b"
 _AFTER: Final = re.compile(
     r"(?:\s?\(\d+\)|\))?"  # thirty-six (36) months
-    rf"(?:{_BLANK}(?P<power>thousand|million|billion|trillion|bn|mn)\b|(?P<letter>[mMbB])\b)?"
+    rf"(?:{_BLANK}(?P<power>thousand|million|billion|trillion|bn|mn)\b|(?P<letter>[kKmMbB])\b)?"
     rf"{_BLANK}(?:(?:business|working|calendar|consecutive|full|more|whole) )?"
     rf"(?:(?P<unit>{RATED_PATTERN})|(?:of )?{_MONTH}|(?P<times>times)(?=\s)|[a-z]+(?=\sper\s)"
     r"|(?P<half>[apAP])\.?[mM]\b)?"
@@ -216,7 +216,7 @@ def _beside(text: str, number: str, at: Span, after: re.Match[str] | None) -> Me
     sides = [side.groupdict() for side in (before, after) if side]
     said = {name: word for side in sides for name, word in side.items() if word}
     power = said.get("power") or (said.get("letter", "") if "money" in said else "")
-    power = _MILLIONS.get(power.lower(), power)
+    power = _POWERS.get(power.lower(), power)
     if number.isdecimal() and len(number) <= 2 and int(number) <= _LAST_DAY:
         said_months = {calendar_word((side["month"] or "").lower()) for side in sides}
         months = [month for month in MONTHS if month in said_months]

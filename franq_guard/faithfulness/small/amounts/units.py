@@ -13,6 +13,18 @@ class Unit(NamedTuple):
     size: Decimal
 
 
+def _each(power: str, names: str) -> str:
+    return " ".join(f"{power}_{name} {power}_{name}s" for name in names.split())
+
+
+def _square(names: str) -> str:
+    return _each("square", names)
+
+
+def _cubic(names: str) -> str:
+    return _each("cubic", names)
+
+
 # Kind, size, words in any case, symbols in this case only. Months have no fixed number of days, a
 # kilobyte no fixed number of bytes, a ton no fixed weight.
 _UNITS: Final = (
@@ -43,10 +55,17 @@ _UNITS: Final = (
     ("foot", "1", "foot feet", "ft"),
     ("inch", "1", "inch inches", ""),
     ("yard", "1", "yard yards", ""),
-    ("m²", "1", "m² sqm sq_m square_metre square_metres square_meter square_meters", ""),
-    ("ft²", "1", "ft² sq_ft square_foot square_feet", ""),
-    ("m³", "1", "m³ cubic_metre cubic_metres cubic_meter cubic_meters", ""),
-    ("ft³", "1", "ft³ cu_ft cubic_foot cubic_feet", ""),
+    ("m²", "0.000001", f"mm² sq_mm {_square('millimetre millimeter')}", "mm2 mm^2"),
+    ("m²", "0.0001", f"cm² sq_cm {_square('centimetre centimeter')}", "cm2 cm^2"),
+    ("m²", "1", f"m² sqm sq_m {_square('metre meter')}", "m2 m^2"),
+    ("m²", "1000000", f"km² sq_km {_square('kilometre kilometer')}", "km2 km^2"),
+    ("ft²", "1", "ft² sq_ft square_foot square_feet", "ft2 ft^2"),
+    ("mile²", "1", f"sq_mi {_square('mile')}", ""),
+    ("m³", "0.000000001", f"mm³ {_cubic('millimetre millimeter')}", "mm3 mm^3"),
+    ("m³", "0.000001", f"cm³ {_cubic('centimetre centimeter')}", "cm3 cm^3"),
+    ("m³", "1", f"m³ {_cubic('metre meter')}", "m3 m^3"),
+    ("m³", "1000000000", f"km³ {_cubic('kilometre kilometer')}", "km3 km^3"),
+    ("ft³", "1", "ft³ cu_ft cubic_foot cubic_feet", "ft3 ft^3"),
     ("hectare", "1", "hectare hectares", "ha"),
     ("acre", "1", "acre acres", ""),
     ("time", "0.000000001", "nanosecond nanoseconds", "ns"),
@@ -147,9 +166,13 @@ def unit_of(written: str) -> Unit | None:
     return _SYMBOLS.get(written) or _WORDS.get(written.lower())
 
 
+def _escaped(form: str) -> str:
+    return form.replace("$", r"\$").replace("^", r"\^").replace(" ", r"\s")
+
+
 def _either(forms: list[str]) -> str:
     longest = sorted(forms, key=len, reverse=True)
-    return "|".join(form.replace("$", r"\$").replace(" ", r"\s") for form in longest)
+    return "|".join(_escaped(form) for form in longest)
 
 
 _SHORT: Final = ("m", "s")  # beside the digits also a million ("5m") and a decade ("1990s")

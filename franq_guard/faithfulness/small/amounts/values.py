@@ -14,7 +14,10 @@ from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.amounts.clock import times
+from franq_guard.faithfulness.small.amounts.phones import phones
+from franq_guard.faithfulness.small.amounts.powers import powers
 from franq_guard.faithfulness.small.amounts.units import (
+    CURRENCIES,
     CURRENCY_PATTERN,
     RATE_PATTERN,
     RATED_PATTERN,
@@ -100,7 +103,7 @@ _LABEL: Final = 30  # a name and a blank before a number
 _RATE: Final = re.compile(RATE_PATTERN)
 _THING: Final = re.compile(r"[ -]([^\W\d_]+)(?!/)\b")
 POWERS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
-_SIGNS: Final = tuple("$€£¥")
+_SIGN: Final = re.compile(rf"(?:[$€£¥]|\b(?:{'|'.join(CURRENCIES)})\s?)$")
 _LEAST: Final = 10  # a smaller number in words is no count often enough
 _AND_HALF: Final = re.compile(r"\s+and\s+(?:a|one)\s+(?:half|quarter)\b", re.IGNORECASE)
 AND: Final = re.compile(r",?\s?(?:and\s)?")
@@ -147,8 +150,9 @@ _QUARTER: Final = re.compile(
 def read(text: str) -> Iterator[Found]:
     """The values of a text, a number with a unit also without it; some overlap."""
     digits = in_digits(text)
-    readers = (dates, _feasts, _numbers, _measures_in_words, _shares, _clock_times, _quarters)
-    for reader in readers:
+    for reader in (
+        dates, _feasts, _numbers, _measures_in_words, _shares, _clock_times, _quarters, _codes
+    ):  # fmt: skip
         for found in reader(digits.text):
             start, end = digits.original(found.start, found.end)
             yield found._replace(start=start, end=end)
@@ -267,7 +271,10 @@ def _cardinal(written: str) -> int:
 def _power(text: str, match: re.Match[str]) -> int:
     """How many zeros the word or letter after the number stands for."""
     letter = match["unit"] or match["other"] or ""
-    money = text.endswith(_SIGNS, 0, match.start())
+    start = match.start()
+    money = bool(_SIGN.search(text, max(0, start - _LONGEST), start))
+    if letter == "K" and money:
+        return 3
     if (letter in ("m", "M") and money) or (letter == "M" and text[match.end() - 2].isdigit()):
         return 6
     return 9 if letter in ("b", "B") and money else POWERS.get(match["power"] or "", 0)
@@ -377,3 +384,10 @@ def _quarters(text: str) -> Iterator[Found]:
         yield Found(match.start(), end, ("quarter", number))
         if match["year"]:
             yield Found(*match.span(), ("quarter", number, int(match["year"])))
+
+
+def _codes(text: str) -> Iterator[Found]:
+    for span, digits in phones(text):
+        yield Found(*span, ("phone", digits))
+    for span, number in powers(text):
+        yield Found(*span, ("number", number))
