@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from franq_guard.faithfulness.small.html import without_markup
 from franq_guard.faithfulness.small.rewritten import Rewritten, rewritten
+from franq_guard.faithfulness.small.signs import in_words
 from franq_guard.records import Span
 
 __all__ = ["as_seen", "plain"]
@@ -50,12 +51,13 @@ _ENTRY: Final = re.compile(r"[\w -]{1,40}:\s|[\w.]{1,3}[.)]\s|o\s")
 def plain(text: str) -> Rewritten:
     """Return a text without characters that nobody sees, with whole words and whole letters.
 
-    A text of nothing else stays as it is.
+    A text of nothing else stays as it is. Signs of a value are in words and digits
+    (:func:`.signs.in_words`).
     """
     if not _ODD.search(text):
-        return Rewritten(text)
+        return in_words(Rewritten(text))
     found = rewritten(text, _changes(text))
-    return found if found.text.strip() else Rewritten(text)
+    return in_words(found if found.text.strip() else Rewritten(text))
 
 
 def as_seen(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
 from franq_guard.faithfulness.small.plain import plain
+from franq_guard.faithfulness.small.signs import limits_as_in
 from franq_guard.records import Span
 
 SPELLING: Final = "spelling18"
@@ -30,7 +31,8 @@ def as_written(claim: str, text: str) -> str:
         claim: whose numbers are looked up.
         text: all that may support it.
     """
-    claim, text = plain(claim).text, plain(text).text
+    text = plain(text).text
+    claim = plain(limits_as_in(text, claim)).text
     found = list(read(claim))
     known = _spellings(text) if found else {}
     places: dict[Span, set[str]] = {}
