@@ -43,17 +43,18 @@ _MAY_BE_PLACES: Final = ("length", "foot", "mile", "inch", "yard", *TIMES)
 _AMOUNT: Final = re.compile(rf"(?P<number>[$€£¥]?\d[\d.,]*)(?:{_BLANK}?(?P<unit>{UNIT_PATTERN}))?")
 _LIMIT: Final = re.compile(
     r"(?:(?<![<>=!~≥≤])(?P<sign>[≥≤])|(?<=[ (\u00a0])(?P<ascii>[<>]=?))"
-    rf"{_BLANK}?(?=[$€£¥]?\d)(?![\d.,]*\s?[<>])"
+    rf"{_BLANK}?(?=[$€£¥]?\d)(?!0x|[\d.,]*\s?(?:[<>]|\*\*|-[a-z]))"
 )
 _NOT_BEFORE: Final = re.compile(
     r"(?:(?<!\w)[^\W\d]"  # one letter: "p < 0.05", "x >= 3"
     r"|_\w*|\w\([^()\n]*\)|[\]}'\"$*/=+-]"  # code: "max_len > 5", "len(x) > 5"
-    r"|(?<![A-Za-z])\d[\d.,]*\s?[\w°%²³]{0,5})\s*$"  # two values: "5 kg > 3 kg"
+    r"|(?<![A-Za-z])\d[\d.,]*\s?[\w°%²³]{0,5}"  # two values: "5 kg > 3 kg"
+    r"|[<>≤≥]=?\s?[^\W\d]\w*)\s*$"  # between two: "20 ≤ BMI ≤ 25"
 )
 _CODE: Final = re.compile(
     r"`|[=!]=|&&|\|\||[{}]\s*$|=.*;\s*$|^\s*\w+\(.*;\s*$|</|/>|<[A-Za-z!]|\\[A-Za-z]|\bif \("
     r"|\b(?:WHERE|SELECT)\b|^\s*(?:return|def)\b|^\s*(?:if|elif|while|for|assert)\b.*:\s*$"
-    r"|^\s*>|^\s*[a-z_]+: [\w.]+ [<>]|[\"'][\w.]+ [<>]=? ?[\d.]+[\"']",
+    r"|^(?: {4}|\t)|\s=\s|^\s*>|^\s*[a-z_]+: [\w.]+ [<>]|[\"'][\w.]+ [<>]=? ?[\d.]+[\"']",
     re.MULTILINE,
 )
 _LABEL: Final = re.compile(r"[A-Z]\w*\s*$")
@@ -75,7 +76,7 @@ _NAMED: Final = re.compile(r"\b(?!(?:Over|About|Around|Nearly|Almost|Some|The|It
 _NAME: Final = 30  # characters of a name before a number
 
 _SIDES: Final = (
-    r"(?<![\d.,:])(?P<{0}>\d{{1,4}}(?:\.\d+)?)\s?:\s?(?P<{1}>\d{{1,4}}(?:\.\d+)?)(?!:?\d)"
+    r"(?<![\d.,:])(?P<{0}>\d{{1,4}}(?:\.\d+)?)\s?:\s?(?P<{1}>\d{{1,4}}(?:\.\d+)?)(?!:?\d|\*)"
 )
 _RATIO: Final = re.compile(
     r"\b(?:ratios?|proportions?)\b(?: [a-z]+){0,3}? "
