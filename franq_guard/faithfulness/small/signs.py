@@ -106,13 +106,13 @@ def limits_as_in(text: str, claim: str) -> str:
     """Return a claim with the signs of its limits in the words that a text has for the same."""
     if not any(sign in claim for sign in "≥≤<>"):
         return claim
-    said = [(span, _said_in(text, claim[span[1] :], words)) for span, words in _limits(claim)]
+    said = [(span, _said_in(text, claim, span[1], words)) for span, words in _limits(claim)]
     return rewritten(claim, said).text
 
 
-def _said_in(text: str, rest: str, words: str) -> str:
-    """The words of a text for a limit before the number that a claim goes on with."""
-    amount = _AMOUNT.match(rest)
+def _said_in(text: str, claim: str, at: int, words: str) -> str:
+    """The words of a text for a limit before the number at a place of the claim."""
+    amount = _AMOUNT.match(claim, at)
     if amount is None:
         return words
     unit = unit_of(amount["unit"] or "")
