@@ -39,6 +39,7 @@ from franq_guard.faithfulness.small.written_out import written_out
         (r"It takes $1{,}250\ \mathrm{W}$.", "It takes 1,250 W."),
         (r"At $25\,^{\circ}\mathrm{C}$, \SI{4}{mm}.", "At 25 °C, 4 mm."),
         (r"Loss of $5\%$ on $85~\mathrm{m}^2$.", "Loss of 5% on 85 m²."),
+        (r"Of $1.5\times10^{6}$ cells.", "Of 1.5 × 10^6 cells."),
         (r"A rate of $3 \times 10^{-4}$.", "A rate of 3 × 10^-4."),
     ],
 )
@@ -66,6 +67,7 @@ def test_a_sign_is_read_as_one_says_it(text: str, read: str) -> None:
         "deadline = None if timeout < 0 else 1",
         "mask > 0x40, pid < 2**31, tuple < 4-tuple, 20 ≤ BMI ≤ 25",
         "The ratio is always 1:2**0.5",
+        "The ratio was read at 10:30, a ratio is 10:05, a ratio of 10:30 pm",
         "<td>5</td> <b>6",
         "3M employees met. Bus 12B people know. A 4K screen, 5M deep, grade 2B.",
         "It was 10:30, the score 1:3, John 3:16, the proportion was known by 10:30:15.",

@@ -76,10 +76,12 @@ _NAMED: Final = re.compile(r"\b(?!(?:Over|About|Around|Nearly|Almost|Some|The|It
 _NAME: Final = 30  # characters of a name before a number
 
 _SIDES: Final = (
-    r"(?<![\d.,:])(?P<{0}>\d{{1,4}}(?:\.\d+)?)\s?:\s?(?P<{1}>\d{{1,4}}(?:\.\d+)?)(?!:?\d|\*)"
+    r"(?<![\d.,:])(?P<{0}>\d{{1,4}}(?:\.\d+)?)\s?:\s?"
+    r"(?P<{1}>(?!0\d)\d{{1,4}}(?:\.\d+)?)(?!:?\d|\*|\s?[ap]\.?m\b)"
 )
 _RATIO: Final = re.compile(
-    r"\b(?:ratios?|proportions?)\b(?: [a-z]+){0,3}? "
+    r"\b(?:ratios?|proportions?)\b"
+    r"(?: (?:of|in|is|was|are|were|about|around|roughly|nearly|approximately)){0,2} "
     + _SIDES.format("first", "second")
     + "|"
     + _SIDES.format("one", "other")
