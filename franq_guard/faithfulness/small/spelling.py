@@ -16,7 +16,7 @@ from franq_guard.faithfulness.small.plain import plain
 from franq_guard.faithfulness.small.signs import limits_as_in
 from franq_guard.records import Span
 
-SPELLING: Final = "spelling18"
+SPELLING: Final = "spelling19"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 
