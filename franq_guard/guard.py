@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Literal, Self, Unpack
 
 from franq_guard.basics.deadline import STREAMS, Abandonable
-from franq_guard.basics.failures import told
+from franq_guard.basics.failures import loggable
 from franq_guard.basics.grouping import in_groups
 from franq_guard.calibration.store import Calibrator
 from franq_guard.claims import ClaimSplitter, RuleSplitter
@@ -357,7 +357,7 @@ class Guard:
         hooks.failed(error)
         _log.debug("check failed", exc_info=True)
         pairs = zip(batch, claims or [None] * len(batch), strict=True)
-        return [self.unverified(t, "error", detail=told(error), claims=of) for t, of in pairs]
+        return [self.unverified(t, "error", detail=loggable(error), claims=of) for t, of in pairs]
 
     def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """Claims, signals and FRANQ, within the deadline; then the policy."""

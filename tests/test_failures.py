@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from franq_guard.basics.failures import log_failure, told
+from franq_guard.basics.failures import log_failure, loggable
 from franq_guard.language_model.base import MissingModelError
 
 LOG = logging.getLogger("franq_guard.test_failures")
@@ -17,12 +17,12 @@ def fails():
         log_failure(LOG, "feedback was not sent", error)
 
 
-@pytest.mark.parametrize(("level", "told"), [(logging.INFO, False), (logging.DEBUG, True)])
-def test_the_message_is_logged_at_debug_alone(caplog, level, told):
+@pytest.mark.parametrize(("level", "loggable"), [(logging.INFO, False), (logging.DEBUG, True)])
+def test_the_message_is_logged_at_debug_alone(caplog, level, loggable):
     with caplog.at_level(level, LOG.name):
         fails()
     assert "feedback was not sent: ValueError" in caplog.text
-    assert ("Ann Lee" in caplog.text) is told
+    assert ("Ann Lee" in caplog.text) is loggable
 
 
 def test_the_level_is_that_of_the_failure(caplog):
@@ -31,5 +31,7 @@ def test_the_level_is_that_of_the_failure(caplog):
 
 
 def test_a_message_of_ours_is_told():
-    assert told(MissingModelError("run: pip install x")) == "MissingModelError: run: pip install x"
-    assert told(RuntimeError("Ann Lee")) == "RuntimeError"
+    assert (
+        loggable(MissingModelError("run: pip install x")) == "MissingModelError: run: pip install x"
+    )
+    assert loggable(RuntimeError("Ann Lee")) == "RuntimeError"

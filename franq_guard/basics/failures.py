@@ -9,7 +9,7 @@ class OwnMessage(Exception):  # a mark on other errors, none by itself
     """An error whose message is ours alone: it holds no text of users and may be logged."""
 
 
-def told(error: BaseException) -> str:
+def loggable(error: BaseException) -> str:
     """What the log may have of an error: its type, and its message if that is ours alone."""
     kind = type(error).__name__
     return f"{kind}: {error}" if isinstance(error, OwnMessage) else kind
@@ -22,5 +22,5 @@ def log_failure(
 
     An error's message may hold text of users, so the whole error is logged only at debug.
     """
-    logger.log(level, "%s: %s", what, told(error))
+    logger.log(level, "%s: %s", what, loggable(error))
     logger.debug("the failure", exc_info=error)

@@ -43,13 +43,13 @@ def without_written(text: str, written: Collection[str]) -> str:
     If only a few other words are left (such as ``"Answer:"``), the result is blank. If ``text``
     contains nothing of ``written``, it is returned unchanged.
     """
-    told = sorted((own.strip() for own in written if own.strip()), key=len, reverse=True)
+    texts = sorted((own.strip() for own in written if own.strip()), key=len, reverse=True)
     left = text
-    for whole in told:
+    for whole in texts:
         if is_long(whole):
             left = left.replace(whole, " " * len(whole))
     for start, end in _sentences(text):
-        if any(text[start:end].strip() in whole for whole in told):
+        if any(text[start:end].strip() in whole for whole in texts):
             left = _blanked(left, start, end)
     return left if left == text or is_long(left) else " " * len(text)
 
@@ -64,7 +64,7 @@ def is_little(text: str) -> bool:
     return len("".join(text.split())) <= _BESIDE
 
 
-def is_told(text: str, wrote: str) -> bool:
+def is_part_of(text: str, wrote: str) -> bool:
     """Whether a text is what a model ``wrote`` or a part of it, but for a few words beside it."""
     return text in wrote or (wrote in text and len(text) - len(wrote) <= _BESIDE)
 

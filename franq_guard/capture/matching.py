@@ -126,7 +126,7 @@ def _shortened(passages: Sequence[Passage], seen: Collection[int], prompt: set[s
     """
     if len(seen) == len(passages):
         return set()
-    parts = {place: _own_stretches(passages[place].text) for place in range(len(passages))}
+    parts = {place: _stretches_of(passages[place].text) for place in range(len(passages))}
     known = {stretch for place in seen for stretch in parts[place]}
     left = {place: parts[place] & prompt for place in parts if place not in seen}
     found: set[int] = set()
@@ -145,7 +145,7 @@ def unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text)
 
 
-def with_told_metadata(
+def with_metadata_in_prompt(
     passages: Sequence[Passage], prompt: str | None, *, but: Callable[[str], bool]
 ) -> list[Passage]:
     """The passages, each with the sentences of its metadata that are in the prompt added below.
@@ -156,15 +156,15 @@ def with_told_metadata(
     are no evidence, because a model wrote them.
     """
 
-    def told(passage: Passage) -> list[str]:
+    def in_prompt(passage: Passage) -> list[str]:
         texts = [text.strip() for text in passage.metadata.values() if isinstance(text, str)]
-        in_prompt = [text for text in texts if _is_prose(text) and text in (prompt or "")]
-        return [text for text in in_prompt if text not in passage.text and not but(text)]
+        found = [text for text in texts if _is_sentence(text) and text in (prompt or "")]
+        return [text for text in found if text not in passage.text and not but(text)]
 
-    return [replace(p, text="\n".join([p.text, *told(p)])) for p in passages]
+    return [replace(p, text="\n".join([p.text, *in_prompt(p)])) for p in passages]
 
 
-def _is_prose(text: str) -> bool:
+def _is_sentence(text: str) -> bool:
     return len(text.split()) >= _SENTENCE and text.endswith((".", "!", "?"))
 
 
@@ -231,7 +231,7 @@ def _share_in(text: str, stretches: set[str], words: Sequence[str]) -> float:
     return sum(stretch in stretches for stretch in found) / len(found)
 
 
-def _own_stretches(text: str) -> set[str]:
+def _stretches_of(text: str) -> set[str]:
     return set(_stretches(_WORD.findall(unescaped(text))))
 
 

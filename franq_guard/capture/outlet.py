@@ -93,7 +93,7 @@ def remarks(verdicts: Sequence[Verdict], labels: Collection[Label] = tuple(MARKS
         verdicts: of the answer, all of them.
         labels: the labels to remark on; see :attr:`franq_guard.Policy.marked`.
     """
-    told = [(MARKS[v.label], v.claim.text) for v in verdicts if v.label in labels]
+    remarks = [(MARKS[v.label], v.claim.text) for v in verdicts if v.label in labels]
     for found, claims in wrong_citations(verdicts, labels):
-        told.append((citation_mark(found), " ".join(v.claim.text for v in claims)))
-    return "".join(f"\n{mark} {text}" for mark, text in told)
+        remarks.append((citation_mark(found), " ".join(v.claim.text for v in claims)))
+    return "".join(f"\n{mark} {text}" for mark, text in remarks)

@@ -14,7 +14,7 @@ from franq_guard.language_model.server.tokens import ServerToken
 from franq_guard.records import Generation, Token
 
 
-def server_generation(text: str, prompt: str | None, told: Sequence[ServerToken]) -> Generation:
+def server_generation(text: str, prompt: str | None, sent: Sequence[ServerToken]) -> Generation:
     """``text`` with the server's tokens; without tokens and source if they spell another text.
 
     ``text`` may be a stripped or cut form of what the server wrote: tokens before and after it (a
@@ -27,7 +27,7 @@ def server_generation(text: str, prompt: str | None, told: Sequence[ServerToken]
     log-probabilities are summed, because their spans cannot be separated. If a server sends U+FFFD
     instead of the bytes of such a token, the character belongs to the last of its tokens.
     """
-    tokens = tuple(_tokens(text, told)) or tuple(_searched(text, told)) if text else ()
+    tokens = tuple(_tokens(text, sent)) or tuple(_searched(text, sent)) if text else ()
     return Generation(text, tokens, prompt, source="server" if tokens else "none")
 
 
@@ -39,21 +39,21 @@ class GrowingServerText:
     """
 
     def __init__(self) -> None:
-        self.told: list[ServerToken] = []
+        self.sent: list[ServerToken] = []
         self._lock = Lock()
         self._text, self._read, self._known = "", 0, list[Token]()
         self._pieces = _Pieces()
 
-    def add(self, told: Iterable[ServerToken]) -> None:
+    def add(self, sent: Iterable[ServerToken]) -> None:
         """Add what the server has sent since."""
-        self.told.extend(told)
+        self.sent.extend(sent)
 
     def generation(self, text: str, prompt: str | None) -> Generation:
         """As :func:`server_generation`, for a ``text`` that the answer so far begins with."""
         with self._lock:
             self._read_on()
             if not text or not self._text.startswith(text):
-                return server_generation(text, prompt, tuple(self.told))
+                return server_generation(text, prompt, tuple(self.sent))
             upto = bisect_left(self._known, len(text), key=lambda token: token.start)
             tokens = self._known[:upto]
             if tokens and tokens[-1].end > len(text):
@@ -61,17 +61,17 @@ class GrowingServerText:
             return Generation(text, tuple(tokens), prompt, source="server")
 
     def _read_on(self) -> None:
-        sent = self.told[self._read :]
-        self._read += len(sent)
-        for token in sent:
+        new = self.sent[self._read :]
+        self._read += len(new)
+        for token in new:
             for characters, logprob, id in self._pieces.add(token):
                 begin = len(self._text)
                 self._text += characters
                 self._known.append(Token(id, begin, begin + len(characters), logprob))
 
 
-def _tokens(text: str, told: Sequence[ServerToken]) -> Iterator[Token]:
-    pieces = list(_pieces(told))
+def _tokens(text: str, sent: Sequence[ServerToken]) -> Iterator[Token]:
+    pieces = list(_pieces(sent))
     start = place_of(text, "".join(characters for characters, *_ in pieces))
     if start < 0:
         return
@@ -83,21 +83,21 @@ def _tokens(text: str, told: Sequence[ServerToken]) -> Iterator[Token]:
             yield Token(id, max(begin, 0), min(at, size), logprob)
 
 
-def _searched(text: str, told: Sequence[ServerToken]) -> Iterator[Token]:
+def _searched(text: str, sent: Sequence[ServerToken]) -> Iterator[Token]:
     """The same if the bytes of partial characters are lost; needs the tokens of all of ``text``."""
-    spans = spans_of([token.text.decode(errors="replace") for token in told], text)
-    for (begin, end), token in zip(spans or (), told, strict=False):
+    spans = spans_of([token.text.decode(errors="replace") for token in sent], text)
+    for (begin, end), token in zip(spans or (), sent, strict=False):
         yield Token(token.id, begin, end, token.logprob)
 
 
-def _pieces(told: Sequence[ServerToken]) -> Iterator[tuple[str, float, int]]:
+def _pieces(sent: Sequence[ServerToken]) -> Iterator[tuple[str, float, int]]:
     """(characters, log-probability, id): the characters that each token completes, maybe none.
 
     Merged tokens have no single id; theirs is -1.
     """
     pieces = _Pieces()
-    for i, token in enumerate(told, 1):
-        yield from pieces.add(token, final=i == len(told))
+    for i, token in enumerate(sent, 1):
+        yield from pieces.add(token, final=i == len(sent))
 
 
 class _Pieces:

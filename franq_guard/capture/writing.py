@@ -96,7 +96,7 @@ def written(
     writers: Writers,
     run: ModelRun,
     prompts: Prompts,
-    told: Sequence[ServerToken] | GrowingServerText,
+    sent: Sequence[ServerToken] | GrowingServerText,
     answer: str,
 ) -> Written:
     """The record of ``answer``, written by ``run``; the framework may have changed its text since.
@@ -105,7 +105,7 @@ def written(
         writers: the models that may have written it.
         run: the model's call, which may still be writing.
         prompts: the prompt of the call.
-        told: the log-probabilities that a server has sent so far; growing while it still writes.
+        sent: the log-probabilities that a server has sent so far; growing while it still writes.
         answer: the text that has reached the user so far.
     """
     for model in writers.models:
@@ -117,10 +117,10 @@ def written(
     prompt = prompts.rendered(writers.reader)
     lead = _lead(prompts, prompt, answer)
     text = answer.removeprefix(lead)
-    if isinstance(told, GrowingServerText):
-        made = told.generation(text, prompt)
+    if isinstance(sent, GrowingServerText):
+        made = sent.generation(text, prompt)
     else:
-        made = server_generation(text, prompt, told)
+        made = server_generation(text, prompt, sent)
     if writers.only is not None:
         made = replace(made, writer=writers.only.fingerprint)
     return Written(writers.reader, made, lead)
@@ -142,12 +142,12 @@ def unseen(writers: Writers, answer: str, parts: Sequence[str] = ()) -> Written:
 def _captured(
     model: LocalModel, run: ModelRun, prompt: str, answer: str, wrapped: bool
 ) -> Generation | None:
-    text = _said(run, prompt, answer)
+    text = _text_of(run, prompt, answer)
     found = model.generation(text, prompt)
     return model.recalled(text, [prompt.strip()]) if found is None and wrapped else found
 
 
-def _said(run: ModelRun, prompt: str, answer: str) -> str:
+def _text_of(run: ModelRun, prompt: str, answer: str) -> str:
     """What the run wrote; while it is still writing, only up to the end of ``answer``.
 
     The tokens of later text may not be known yet.

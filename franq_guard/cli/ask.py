@@ -10,7 +10,7 @@ import typer
 
 from franq_guard.cli.answers import Shown
 from franq_guard.cli.configuration import Configuration, in_force
-from franq_guard.cli.console import emit, fail, needing, say, told, working
+from franq_guard.cli.console import emit, fail, message_of, needing, say, working
 from franq_guard.cli.options import (
     CalibratorOption,
     FalseBelowOption,
@@ -61,7 +61,7 @@ def ask(
     try:
         passages = read_folder(docs)
     except (ValueError, OSError) as error:
-        fail(told(error))
+        fail(message_of(error))
     chosen = in_force(chosen, calibrator, language_model)
     guard = guard_from(policy, threshold, false_below=false_below, weak=weak, chosen=chosen)
     with loading_models(), needing("pip install 'franq-guard[cli]'"):

@@ -91,7 +91,7 @@ def reason(error: OSError) -> str:
     return said if error.filename is None else f"{error.filename}: {said}"
 
 
-def told(error: Exception) -> str:
+def message_of(error: Exception) -> str:
     """What an error says to a user: of the operating system's, what and of which file."""
     return reason(error) if isinstance(error, OSError) else str(error)
 
@@ -169,17 +169,17 @@ def bar(what: str, *, hidden: bool = False) -> Iterator[Callable[[int, int], Non
         A function to call with (number done, total number).
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    started, told = time.monotonic(), time.monotonic()
+    started, message_of = time.monotonic(), time.monotonic()
     times = TimeElapsedColumn(), TimeRemainingColumn()
     with _live(*columns, *times, hidden=hidden) as progress:
         task = progress.add_task(what, total=None)
 
         def show(done: int, total: int) -> None:
-            nonlocal told
+            nonlocal message_of
             progress.update(task, completed=done, total=total)
             now = time.monotonic()
-            if progress.disable and not hidden and done and now - told > _TELL_EVERY:
-                told = now
+            if progress.disable and not hidden and done and now - message_of > _TELL_EVERY:
+                message_of = now
                 left = (now - started) / done * (total - done)
                 say(f"{what}: {done} of {total}, about {left / 60:.0f} min left")
 

@@ -25,7 +25,7 @@ def write_settings(
         fingerprint: of the guard.
         more: further settings (JSON values), beside the chosen ones.
     """
-    said = {**_said(chosen, fingerprint, more), "versions": versions()}
+    said = {**_to_store(chosen, fingerprint, more), "versions": versions()}
     _beside(out).write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -40,7 +40,7 @@ def begin_settings(
     if not resumed or not _beside(out).exists():
         write_settings(out, chosen, fingerprint, **more)
         return
-    now = json.loads(json.dumps(_said(chosen, fingerprint, more)))
+    now = json.loads(json.dumps(_to_store(chosen, fingerprint, more)))
     try:
         before = json.loads(_beside(out).read_text(encoding="utf-8"))
         other = [key for part in now for key in now[part] if _differ(before[part], now[part], key)]
@@ -53,7 +53,7 @@ def begin_settings(
         )
 
 
-def _said(
+def _to_store(
     chosen: Configuration, fingerprint: Mapping[str, str], more: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
     settings = {**chosen.recorded(), **more}

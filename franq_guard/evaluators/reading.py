@@ -77,14 +77,14 @@ def _in_messages(value: Any, writers: Collection[str]) -> str | None:
     messages = [message for chat in chats if isinstance(chat, (list, tuple)) for message in chat]
     for message in reversed(messages):
         writer = _part(message, "role") or _part(message, "type")
-        if writer in writers and (text := _said(message)).strip():
+        if writer in writers and (text := _text_of_message(message)).strip():
             return text
         if writer in _WRITERS["question"]:
             return None  # an answer to an earlier question is none to this one
     return None
 
 
-def _said(message: Any) -> str:
+def _text_of_message(message: Any) -> str:
     """The text of a message, which may be in blocks."""
     content = _part(message, "content")
     blocks = content if isinstance(content, (list, tuple)) else [content]

@@ -68,7 +68,7 @@ def asked(model: LanguageModel, *, max_new_tokens: int = 300) -> Asked:
 
     def ask(request: str) -> str:
         (made,) = model.generate([model.render(Prompt("", request))], max_new_tokens=max_new_tokens)
-        return _said(made.text)
+        return _without_thoughts(made.text)
 
     return Asked(model.fingerprint, ask)
 
@@ -138,16 +138,16 @@ def _content(answer: Any) -> str:
         content = answer.json()["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError):
         raise NoAnswerError("the server's reply is no chat completion") from None
-    return _said(str(content or ""))
+    return _without_thoughts(str(content or ""))
 
 
-def _said(reply: str) -> str:
+def _without_thoughts(reply: str) -> str:
     """The reply without what the model thought before it, in which a draft may differ from it.
 
     Nothing where it ends while the model still thinks: of no reply nobody makes a label.
     """
-    said = after_thoughts(reply).strip()
-    return "" if as_tags(said).startswith(("<think", "\n<think")) else said
+    text = after_thoughts(reply).strip()
+    return "" if as_tags(text).startswith(("<think", "\n<think")) else text
 
 
 def _httpx() -> Any:

@@ -68,7 +68,7 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
     """
     texts = [p.text.strip() for p in passages]
     titles = sorted({p.title.strip() for p in passages})
-    far = [title for title in titles if title and not _said(title, question)]
+    far = [title for title in titles if title and not _is_in_question(title, question)]
     words = list(_WORD.finditer(prompt))
     places = [_places(prompt, text) for text in texts]
     sure = [_sure(prompt, text, spans) for text, spans in zip(texts, places, strict=True)]
@@ -84,9 +84,9 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
         any(map(mask.touches, spans or _covered(prompt, words, [text], COVER_WORDS)))
         for text, spans in zip(texts, places, strict=True)
     )
-    mask.add(_titled(prompt, words, [title for title in far if _tells(title)]))
+    mask.add(_titled(prompt, words, [title for title in far if _is_distinctive(title)]))
     left = _without_listed(mask.left(), titles, far)
-    counted = [*texts, *filter(_tells, titles)]
+    counted = [*texts, *filter(_is_distinctive, titles)]
     return Removal(left, found, len(texts), _share(counted, left, question))
 
 
@@ -132,12 +132,12 @@ def _short(text: str) -> bool:
     return len(_words(text)) < COVER_WORDS
 
 
-def _tells(title: str) -> bool:
+def _is_distinctive(title: str) -> bool:
     """Whether a title is long enough to be no chance: two words or more, or a file's name."""
     return len(re.findall(r"[^\W_]+", title)) > 1
 
 
-def _said(title: str, question: str) -> bool:
+def _is_in_question(title: str, question: str) -> bool:
     words = tuple(_words(title))
     return words in _shingles(_words(question), len(words))
 
@@ -149,7 +149,7 @@ def _titled(prompt: str, words: Sequence[re.Match[str]], titles: Sequence[str]) 
     """
     spans = [s for t in titles for form in (t, t.upper()) for s in _places(prompt, form)]
     by_length: dict[int, list[str]] = {}
-    for title in filter(_tells, titles):
+    for title in filter(_is_distinctive, titles):
         by_length.setdefault(len(_words(title)), []).append(title)
     return spans + [s for n, of in by_length.items() for s in _covered(prompt, words, of, n)]
 

@@ -107,7 +107,7 @@ class Choice:
             return False
         if self.franq is not None or self.named:
             model = self.language_model is not None
-            return not self.components.told_by(answer, any_tokens=not model)
+            return not self.components.brought_by(answer, any_tokens=not model)
         if self.language_model is None:
             return False
         return any(
@@ -213,4 +213,4 @@ def _reads_again(calibrator: Calibrator) -> bool:
 def _has_enough_for(answer: Generation, calibrator: Calibrator) -> bool:
     """Whether an answer comes with all that a calibrator needs, so that no model has to run."""
     methods = components_of(calibrator)
-    return calibrator.evidence_only or (methods is not None and methods.told_by(answer))
+    return calibrator.evidence_only or (methods is not None and methods.brought_by(answer))

@@ -55,7 +55,7 @@ class Components:
         """Whether one of them is computed from embeddings."""
         return bool(self._needs & EMBEDDED)
 
-    def told_by(self, answer: Generation, *, any_tokens: bool = True) -> bool:
+    def brought_by(self, answer: Generation, *, any_tokens: bool = True) -> bool:
         """Whether this answer brings all they need.
 
         ``any_tokens``: also if its tokens have no ids, as those of a server. A language model that
@@ -66,7 +66,7 @@ class Components:
         if told and all(token.entropy is not None for token in answer.tokens):
             told.add("entropies")
         if not any_tokens and any(token.id < 0 for token in answer.tokens):
-            told &= {"logprobs"} if self.token_rule.as_told else set()
+            told &= {"logprobs"} if self.token_rule.as_sent else set()
         return self._needs <= told | OF_FAITHFULNESS
 
     @property

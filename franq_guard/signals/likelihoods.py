@@ -119,7 +119,7 @@ def read(model: LanguageModel | None, requests: Sequence[Request]) -> list[Answe
     Raises:
         ValueError: if an answer lacks them and there is no model.
     """
-    plain = [_told(request, model) for request in requests]
+    plain = [_sent_with_answer(request, model) for request in requests]
     own = [_readable(request, model) for request in requests]
     lacking = [
         i
@@ -198,7 +198,7 @@ def _given(request: Request) -> Generation | None:
     return generation if has_logprobs(generation) else None
 
 
-def _told(request: Request, model: LanguageModel | None) -> Generation | None:
+def _sent_with_answer(request: Request, model: LanguageModel | None) -> Generation | None:
     return _as_came(request.trace.generation, model, request.rule)
 
 
@@ -207,7 +207,7 @@ def _as_came(
 ) -> Generation | None:
     """The answer with the log-probabilities it came with, if they are to be used; else None."""
     foreign = model is not None and any(t.id < 0 for t in generation.tokens)
-    usable = has_logprobs(generation) and (rule.as_told or not foreign)
+    usable = has_logprobs(generation) and (rule.as_sent or not foreign)
     return generation if usable else None
 
 

@@ -82,7 +82,10 @@ def measure(
     with clock.stage("faithfulness"):
         supports = support(judge, answers, asked, form, evidence=models.evidence)
     if components == EVIDENCE:
-        told = [_told(*of_trace, form) for of_trace in zip(answers, asked, before, strict=True)]
+        told = [
+            _sent_log_probabilities(*of_trace, form)
+            for of_trace in zip(answers, asked, before, strict=True)
+        ]
         made = [_of_evidence(*of_trace) for of_trace in zip(answers, supports, told, strict=True)]
     else:
         made = _of_methods(components, answers, asked, supports, models, form, clock, before)
@@ -129,7 +132,7 @@ def _of_methods(
         ]
 
 
-def _told(
+def _sent_log_probabilities(
     trace: Trace, claims: Claims, stated: Stated | None, form: Form
 ) -> list[dict[str, float]]:
     """The log-probability (nats) of each claim, if it came with the answer: shown, not weighed.

@@ -53,17 +53,17 @@ class TokenRule:
             first; False: it has its own tokens.
         without_blanks: True: a token that shares only its leading blank with a claim does not
             belong to the claim; False: it does.
-        as_told: True: log-probabilities sent by a server are used as they are; False: the model in
+        as_sent: True: log-probabilities sent by a server are used as they are; False: the model in
             use reads the answer again, so that all values are of the same tokens.
     """
 
     first_statement: bool
     without_blanks: bool
-    as_told: bool
+    as_sent: bool
 
 
-OF_DEFAULT_METHODS = TokenRule(first_statement=True, without_blanks=True, as_told=True)
-OF_NAMED_METHODS = TokenRule(first_statement=False, without_blanks=False, as_told=False)
+OF_DEFAULT_METHODS = TokenRule(first_statement=True, without_blanks=True, as_sent=True)
+OF_NAMED_METHODS = TokenRule(first_statement=False, without_blanks=False, as_sent=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def stances(
     ]
     tables = _tables(model, nli, read, texts)
     of: Sequence[Claim | None] = claims or [None] * len(texts)
-    names, said = list(map(_antecedent, of)), list(map(_said, traces, of))
+    names, said = list(map(_antecedent, of)), list(map(_context_of, traces, of))
     denied = list(map(_contradictions, tables, traces, shown, texts, names, said))
     found = list(map(_stance, tables, denied))
     if not evidence:
@@ -134,7 +134,7 @@ def _contradictions(
     return np.where(apart, 0.0, table[:, 2])
 
 
-def _said(trace: Trace, claim: Claim | None) -> str:
+def _context_of(trace: Trace, claim: Claim | None) -> str:
     """The question, the answer before the claim, and what the claim's pronoun stands for."""
     if claim is None or not claim.spans:
         return trace.question

@@ -16,7 +16,7 @@ from franq_guard.capture.matching import (
     clipped,
     prompt_of_messages,
     shown,
-    with_told_metadata,
+    with_metadata_in_prompt,
 )
 from franq_guard.capture.server_logprobs import server_generation
 from franq_guard.claims import token_indices
@@ -156,12 +156,12 @@ def test_sentences_of_the_metadata_that_the_prompt_has_are_added_below():
     about = {"answer": LONG, "unseen": OTHER, "year": "2019", "author": "Mary Hill", "page": 3}
     passage = Passage("How many?", "Numbers", "7", about)
     prompt = f"2019, Mary Hill, page 3: How many? {LONG}"
-    (told,) = with_told_metadata([passage], prompt, but=lambda text: False)
+    (told,) = with_metadata_in_prompt([passage], prompt, but=lambda text: False)
     assert (told.text, told.title, told.id) == (f"How many?\n{LONG}", "Numbers", "7")
-    assert with_told_metadata([passage], prompt, but=lambda text: text == LONG) == [passage]
-    assert with_told_metadata([passage], None, but=lambda text: False) == [passage]
+    assert with_metadata_in_prompt([passage], prompt, but=lambda text: text == LONG) == [passage]
+    assert with_metadata_in_prompt([passage], None, but=lambda text: False) == [passage]
     repeated = Passage(f"So: {LONG}", metadata=about)
-    assert with_told_metadata([repeated], prompt, but=lambda text: False) == [repeated]
+    assert with_metadata_in_prompt([repeated], prompt, but=lambda text: False) == [repeated]
 
 
 def test_passages_that_the_prompt_lacks_are_not_shown():

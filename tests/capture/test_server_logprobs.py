@@ -151,5 +151,5 @@ def test_a_growing_answer_has_the_same_tokens_at_each_point(text, data):
 def test_a_growing_answer_that_was_stripped_is_read_as_a_whole():
     growing = GrowingServerText()
     growing.add([ServerToken(b" It", -1.0, 1), ServerToken(b" is.", -2.0, 2)])
-    assert growing.generation("It is.", None) == server_generation("It is.", None, growing.told)
+    assert growing.generation("It is.", None) == server_generation("It is.", None, growing.sent)
     assert growing.generation("", None) == Generation("")

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from franq_guard.faithfulness.small.differences.derived import (
     computed,
+    stated_differences,
     states_a_case,
-    told_differences,
 )
 from franq_guard.faithfulness.small.differences.exchanged import exchanged
 from franq_guard.faithfulness.small.replaced import replaced
@@ -179,7 +179,7 @@ def test_what_alone_differs(claim, sentence, sign):
     ],
 )
 def test_a_number_told_as_the_difference_of_two_others(claim, others, told):
-    assert told_differences(claim, others) == told
+    assert stated_differences(claim, others) == told
 
 
 def test_a_difference_of_the_sentences_numbers_is_neither_unknown_nor_another_number():

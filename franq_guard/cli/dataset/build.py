@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.console import bar, emit, fail, needing, say, tell, told, working
+from franq_guard.cli.console import bar, emit, fail, message_of, needing, say, tell, working
 from franq_guard.cli.dataset.sets import resumable
 from franq_guard.cli.options import JsonFlag, loaded_language_model
 
@@ -173,7 +173,7 @@ def _material(documents: Path | None, questions: Path | None, words: int) -> _Ma
             return _Material(passages, [])
         given, own = read_given(questions, after=len(passages))
     except (ValueError, OSError) as error:
-        fail(told(error))
+        fail(message_of(error))
     if documents is None and any(question.own is None for question in given):
         fail(f"{questions} has questions without passages: give --documents DIR to search in")
     return _Material([*passages, *own], given)
@@ -185,7 +185,7 @@ def _model(where: str) -> LanguageModel:
         with needing("pip install 'franq-guard[offline]'"):
             return loaded_language_model(where)
     except (ValueError, OSError, RuntimeError) as error:
-        fail(told(error))
+        fail(message_of(error))
 
 
 def _search(passages: Sequence[Passage], retrieval: str, k: int) -> Search:
@@ -206,7 +206,7 @@ def _begin(out: Path, asked: _Material, recipe: Recipe, model: LanguageModel) ->
     try:
         return ClaimSet.create(out, settings(recipe, asked.passages, model))
     except (ValueError, OSError) as error:
-        fail(told(error))
+        fail(message_of(error))
 
 
 def _replies(made: ClaimSet, model: LanguageModel) -> Replies:

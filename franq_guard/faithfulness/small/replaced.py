@@ -20,8 +20,8 @@ from franq_guard.faithfulness.small.differences.as_fact import told_as_fact
 from franq_guard.faithfulness.small.differences.crossed import crosses
 from franq_guard.faithfulness.small.differences.derived import (
     computed,
+    stated_differences,
     states_a_case,
-    told_differences,
 )
 from franq_guard.faithfulness.small.differences.exchanged import exchanged, lists_differently
 from franq_guard.faithfulness.small.differences.gaps import SOME, Gap
@@ -150,7 +150,7 @@ class _Pair:
 
     def __init__(self, claim: Tokens, claimed: str, said: str) -> None:
         sentence = tokens(said)
-        told = told_differences(claimed, measured(sentence))
+        told = stated_differences(claimed, measured(sentence))
         claim = tuple(token for token in claim if token.kind != "number" or token.text not in told)
         self.texts = claimed, said
         self.opposites = opposed(claimed, said)

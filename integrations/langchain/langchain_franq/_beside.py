@@ -15,7 +15,7 @@ from franq_guard import GuardedAnswer
 from franq_guard.capture.job import Job
 from franq_guard.capture.marked import FEWEST_WORDS
 from franq_guard.capture.outlet import REPORT_KEY
-from langchain_franq._blocks import own_in_blocks
+from langchain_franq._blocks import written_in_blocks
 from langchain_franq._capture import Capture
 from langchain_franq._evidence import BY_A_MODEL_KEY
 from langchain_franq._messages import Report, text_of, with_text
@@ -52,7 +52,7 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
             return False
         all_of_one = text.strip() in whole
         if is_passage(path):
-            own = capture.own_in(text, given)
+            own = capture.written_in(text, given)
             return any(all_of_one or len(part.split()) >= FEWEST_WORDS for part in own)
         repeats = not stretches.isdisjoint(_stretches([text]))
         return all_of_one or text == located.text or text in said or repeats
@@ -70,7 +70,7 @@ def tool_texts(output: Any, capture: Capture) -> list[str]:
     for message in _tools_of(output):
         text = str(message.text)
         texts += [text] if capture.wrote_in_a_tool(text) else []
-        texts += own_in_blocks(message, capture.wrote_inside_tools)
+        texts += written_in_blocks(message, capture.wrote_inside_tools)
     return list(dict.fromkeys(texts))
 
 
@@ -112,16 +112,16 @@ def with_checked(
 
 
 def _with_tool_texts(output: Any, checked: Checked, capture: Capture) -> Any:
-    def told(message: ToolMessage) -> BaseMessage:
+    def checked_message(message: ToolMessage) -> BaseMessage:
         new: BaseMessage = message
         if (raw := str(message.text)) in checked and capture.wrote_in_a_tool(raw):
             text, report = checked[raw]
             new = with_text(message, text, {**report, BY_A_MODEL_KEY: True})
-        own = own_in_blocks(message, capture.wrote_inside_tools)
+        own = written_in_blocks(message, capture.wrote_inside_tools)
         own = [text for text in own if text in checked]
         return with_blocks(new, checked, checked[own[0]][1]) if own else new
 
-    changed = {id(message): told(message) for message in _tools_of(output)}
+    changed = {id(message): checked_message(message) for message in _tools_of(output)}
     if not changed:
         return output
     return {**output, "messages": [changed.get(id(m), m) for m in output["messages"]]}

@@ -26,10 +26,10 @@ def passages_in_blocks(message: object, written: Collection[str] = ()) -> list[P
     def clean(text: str) -> str:
         return without_written(text, written) if written else text
 
-    return passages_of([found for block in blocks for found in _told(block, clean)])
+    return passages_of([found for block in blocks for found in _contents(block, clean)])
 
 
-def own_in_blocks(message: object, wrote: Callable[[str], bool]) -> list[str]:
+def written_in_blocks(message: object, wrote: Callable[[str], bool]) -> list[str]:
     """The texts in a tool's blocks that a model ``wrote``.
 
     If it wrote no more than values of a few words, they are all that such a block says.
@@ -48,7 +48,7 @@ def read_by_model(message: BaseMessage) -> str:
     return "\n".join([str(message.text), *(found.text for found in passages_in_blocks(message))])
 
 
-def _told(block: dict[str, Any], clean: Callable[[str], str]) -> Iterator[Any]:
+def _contents(block: dict[str, Any], clean: Callable[[str], str]) -> Iterator[Any]:
     """What a block says: documents, as mappings, or texts. ``clean`` is applied to its texts."""
     kind = block.get("type")
     if kind == "json" and block.get("json"):  # its own spelling keeps what belongs to what

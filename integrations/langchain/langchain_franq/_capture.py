@@ -15,7 +15,7 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, calls_behind, same_text
-from langchain_franq._blocks import own_in_blocks, passages_in_blocks, read_by_model
+from langchain_franq._blocks import passages_in_blocks, read_by_model, written_in_blocks
 from langchain_franq._events import Events
 from langchain_franq._evidence import (
     FoundFor,
@@ -26,18 +26,18 @@ from langchain_franq._evidence import (
     quoted,
     text_of_tool,
     with_earlier,
-    with_told,
+    with_returned,
     without_joined,
 )
 from langchain_franq._model_run import (
     ModelRun,
     Writer,
-    own_parts,
     seen_behind,
     without_echoed,
-    without_own,
-    without_retold,
+    without_rewritten,
+    without_written_by,
     writer_of,
+    written_parts,
 )
 from langchain_franq._shapes import asked_in
 from langchain_franq._texts import given_texts
@@ -61,7 +61,7 @@ class Capture(Events):
         wrote = [run for id, run in self._models.items() if retriever in self._ancestors(id)]
         found = passages_of(self._retrieved.get(retriever, ()))
         originals = passages_of([self._retrieved.get(run, ()) for run in inside])
-        return without_retold(found, originals, wrote, self._queries)
+        return without_rewritten(found, originals, wrote, self._queries)
 
     def evidence(
         self,
@@ -82,12 +82,12 @@ class Capture(Events):
         repeats what it was given; nor does a tool's text that is itself the ``answer`` (of a tool
         that answers directly). ``known`` is for texts of tools of earlier turns.
         """
-        told = self._but_itself(self._told_by_tools(), answer)
+        told = self._but_itself(self._returned_by_tools(), answer)
         artifacts = [artifact_passages(made) for _, made in self._tool_outputs]
         found = self.retrieved() or passages_of(artifacts)
         with self._lock:
             called = list(self._called_with)
-        beside = [*self._fetched_beside(found), *with_told(found, told, called)]
+        beside = [*self._fetched_beside(found), *with_returned(found, told, called)]
         return (
             (passages_of([*found, *beside]) if found else [])
             or self.usual(output, given)
@@ -107,19 +107,19 @@ class Capture(Events):
         with self._lock:
             steps = [p for p in self._steps if p.text in self._documents and p.text not in known]
             runs = list(self._models.values())
-        return without_retold(passages_of(steps), [], runs, self._queries)
+        return without_rewritten(passages_of(steps), [], runs, self._queries)
 
     def usual(self, output: Any, given: Any) -> list[Passage]:
         """What is under a usual key of the output, else of the input, and no model wrote."""
         made = self._but_written(usual_passages(output), asked_in(given))
         return made or self._but_written(usual_passages(given))
 
-    def own_in(self, text: str, given: Any = None) -> list[str]:
+    def written_in(self, text: str, given: Any = None) -> list[str]:
         """The stretches of ``text`` that a model wrote of its own, not from what it was given.
 
         What it was asked (the question in ``given``) does not count as given.
         """
-        return own_parts(text, self._writers(asked_in(given)))
+        return written_parts(text, self._writers(asked_in(given)))
 
     def _but_written(self, passages: list[Passage], asked: Sequence[str] = ()) -> list[Passage]:
         """``passages`` without what a model wrote of its own, also as a value in its code.
@@ -128,7 +128,7 @@ class Capture(Events):
         """
         documents = self._whole_documents()
         writers = [] if {p.text for p in passages} <= documents else self._writers(asked)
-        kept = ([p] if p.text in documents else without_own([p], writers) for p in passages)
+        kept = ([p] if p.text in documents else without_written_by([p], writers) for p in passages)
         return [passage for each in kept for passage in each]
 
     def _whole_documents(self) -> set[str]:
@@ -165,9 +165,9 @@ class Capture(Events):
         quotes = without_joined(shown) or passages_of([quoted(texts, run.seen) for run in runs])
         found = self._but_written(quotes, asked_in(given))
         own = [*given_texts(given), *said] if found else []
-        return without_own(found, [Writer([text]) for text in own])
+        return without_written_by(found, [Writer([text]) for text in own])
 
-    def _told_by_tools(self) -> list[Passage]:
+    def _returned_by_tools(self) -> list[Passage]:
         found: list[Passage] = []
         with self._lock:
             ended = [(id, made, self._called_before[id]) for id, made in self._tool_outputs]
@@ -204,7 +204,7 @@ class Capture(Events):
     def wrote(self, text: str) -> bool:
         """Whether a model wrote ``text`` or a part of it."""
         with self._lock:
-            own = [run.own_text for run in self._models.values()]
+            own = [run.new_text for run in self._models.values()]
         return without_written(text, own) != text
 
     def wrote_in_a_tool(self, text: str) -> bool:
@@ -218,10 +218,10 @@ class Capture(Events):
 
     def wrote_inside_tools(self, text: str) -> bool:
         """Whether a model inside any tool wrote ``text`` or a part of it."""
-        own = [run.own_text for run in self._runs_by(tools=True)]
+        own = [run.new_text for run in self._runs_by(tools=True)]
         return without_written(text, own) != text
 
-    def told_by_models(self) -> list[str]:
+    def tool_texts_by_models(self) -> list[str]:
         """What tools returned that a model inside them wrote, or a part of it, as it is read."""
         with self._lock:
             outputs = [output for _, output in self._tool_outputs]
@@ -229,7 +229,7 @@ class Capture(Events):
             read_by_model(output) if isinstance(output, ToolMessage) else text
             for output in outputs
             if (text := text_of_tool(output)) is not None
-            and (self.wrote_in_a_tool(text) or own_in_blocks(output, self.wrote_inside_tools))
+            and (self.wrote_in_a_tool(text) or written_in_blocks(output, self.wrote_inside_tools))
         ]
 
     def seen_behind(self, answer: str) -> str:
@@ -246,7 +246,7 @@ class Capture(Events):
     def _texts_inside(self, run_id: UUID) -> list[str]:
         with self._lock:
             inside = [run for id, run in self._models.items() if run_id in self._ancestors(id)]
-        return [run.own_text for run in inside]
+        return [run.new_text for run in inside]
 
     def _texts_by(self, *, tools: bool) -> list[str]:
         return [run.text for run in self._runs_by(tools=tools) if run.text]

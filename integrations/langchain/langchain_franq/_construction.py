@@ -56,14 +56,14 @@ class SavedStateNote:
     def __init__(self, chain: Any) -> None:
         inside = (part for part in parts_of(chain) if is_named(part, "Pregel"))
         self._inherits = any(getattr(part, "checkpointer", None) is None for part in inside)
-        self.told = False
+        self.warned = False
 
     def __call__(self, config: RunnableConfig) -> None:
         """Examine the configuration of a run."""
         around = (config.get("configurable") or {}).get(_CHECKPOINTER)
-        if self.told or not self._inherits or around is None:
+        if self.warned or not self._inherits or around is None:
             return
-        self.told = True
+        self.warned = True
         _log.warning(
             "a graph inside the guard inherits the checkpointer of the outer graph, which saves "
             "its raw answers under the subgraph's name: compile it with checkpointer=False, unless "

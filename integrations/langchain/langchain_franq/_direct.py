@@ -20,7 +20,7 @@ from franq_guard.capture.job import Job
 from franq_guard.capture.outlet import REPORT_KEY
 from franq_guard.streaming.release import Release
 from langchain_franq._beside import Checked, texts_to_check, with_blocks
-from langchain_franq._blocks import own_in_blocks
+from langchain_franq._blocks import written_in_blocks
 from langchain_franq._capture import Capture
 from langchain_franq._evidence import BY_A_MODEL_KEY, document_of, is_error
 from langchain_franq._messages import Report, text_of, with_text
@@ -114,7 +114,7 @@ class Told:
         self.stored = stored
         ids = {text_of(m): m.id for m in _answers_in(returned) if self._is_checked(m)}
         for message in _answers_in(returned):
-            for text in own_in_blocks(message, self.capture.wrote):
+            for text in written_in_blocks(message, self.capture.wrote):
                 ids.setdefault(text, message.id)
         for text in (text for update in updates for text in self._texts_of(update)):
             ids.setdefault(text, None)
@@ -159,7 +159,7 @@ class Told:
 
     def _with_blocks(self, message: BaseMessage, checked: Checked) -> BaseMessage:
         """A tool's message with the checked texts in its blocks; it is marked as a model's."""
-        own = own_in_blocks(message, self.capture.wrote)
+        own = written_in_blocks(message, self.capture.wrote)
         if not own:
             return message
         new = with_blocks(message, checked, checked[own[0]][1])

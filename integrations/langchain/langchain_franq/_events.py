@@ -22,7 +22,7 @@ from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import document_texts, step_passages
 from langchain_franq._messages import text_of
 from langchain_franq._model_run import ModelRun, class_name
-from langchain_franq._texts import argument_texts, said_in, texts_in
+from langchain_franq._texts import argument_texts, earlier_turns_in, texts_in
 
 
 class Events(BaseCallbackHandler):
@@ -76,7 +76,7 @@ class Events(BaseCallbackHandler):
         found = step_passages(outputs)
         values = outputs.values() if isinstance(outputs, dict) else [outputs]
         texts = [str(value) for value in values if isinstance(value, str)]
-        said = said_in(outputs)
+        said = earlier_turns_in(outputs)
         with self._lock:
             written = [run.text for run in self._models.values() if run.text]
             self._said |= {t for t in said if not any(same_text(t, own) for own in written)}
@@ -159,7 +159,9 @@ class Events(BaseCallbackHandler):
         run = self._models.get(run_id)
         if run is None:
             return
-        run.told.add(from_logprobs((getattr(chunk, "generation_info", None) or {}).get("logprobs")))
+        run.growing.add(
+            from_logprobs((getattr(chunk, "generation_info", None) or {}).get("logprobs"))
+        )
         # Set last, so that a check in another thread has the probabilities of all text it reads.
         run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
 

@@ -19,7 +19,7 @@ from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._blocks import passages_in_blocks, read_by_model
 from langchain_franq._model_run import plain, without_echoed
-from langchain_franq._texts import argument_texts, as_messages, is_of_user, messages_held
+from langchain_franq._texts import argument_texts, as_messages, is_of_user, messages_inside
 
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
@@ -95,7 +95,7 @@ def messages_in(*places: Any) -> list[BaseMessage]:
         given = (
             place.get("messages") if isinstance(place, dict) else getattr(place, "messages", None)
         )
-        found += as_messages(given) if isinstance(given, (list, tuple)) else messages_held(place)
+        found += as_messages(given) if isinstance(given, (list, tuple)) else messages_inside(place)
     return found
 
 
@@ -134,7 +134,7 @@ def without_joined(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage in passages if not _joins(passage.text, texts)]
 
 
-def with_told(
+def with_returned(
     found: Sequence[Passage], told: Sequence[Passage], called: Iterable[str]
 ) -> list[Passage]:
     """What a tool found, and the texts it ``told`` the model, unless these only join that.
@@ -207,8 +207,8 @@ def _of_tools(
             artifact = artifact_passages(message)
             if behind is None:
                 given = [passage.text for passage in (*seen, *found)]
-                told = without_echoed(_told(message, written), called, given)
-                found += with_told(artifact, told, called)
+                told = without_echoed(_returned(message, written), called, given)
+                found += with_returned(artifact, told, called)
             else:
                 found += artifact or behind
     return passages_of(found)
@@ -247,7 +247,7 @@ def _by_a_model(message: BaseMessage) -> bool:
     return bool((message.response_metadata.get(REPORT_KEY) or {}).get(BY_A_MODEL_KEY))
 
 
-def _told(message: ToolMessage, written: Collection[str]) -> list[Passage]:
+def _returned(message: ToolMessage, written: Collection[str]) -> list[Passage]:
     """A tool's text as passages, without what a model inside it wrote or a guard marked."""
     if _by_a_model(message):
         return []

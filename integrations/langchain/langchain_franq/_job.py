@@ -9,7 +9,7 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import NoPassagesNote
 from franq_guard.capture.job import Job
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.matching import shown, with_told_metadata
+from franq_guard.capture.matching import shown, with_metadata_in_prompt
 from franq_guard.capture.writing import Writers, Written, unseen
 from langchain_franq._capture import Capture
 from langchain_franq._quiet import unobserved
@@ -71,6 +71,6 @@ def job_from(
     prompt = found.generation.prompt
     behind = (capture.seen_behind(found.generation.text), also_seen)
     seen = None if prompt is None else "\n".join(filter(None, (prompt, *behind)))
-    whole = with_told_metadata(passages, seen, but=lambda text: bool(capture.own_in(text)))
+    whole = with_metadata_in_prompt(passages, seen, but=lambda text: bool(capture.written_in(text)))
     trace = found.trace(question, shown(whole, seen), id=id)
     return Job(found.guard, (trace,), lead=found.lead, unobserved=unobserved)

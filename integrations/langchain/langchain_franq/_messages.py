@@ -24,7 +24,7 @@ _PLACES = ("start_index", "end_index")
 def text_of(message: BaseMessage) -> str:
     """What a message says: its text, or if it has none its refusal or the words of its audio."""
     own = str(message.text)
-    return own if own.strip() else next(filter(str.strip, _said_elsewhere(message)), own)
+    return own if own.strip() else next(filter(str.strip, _texts_elsewhere(message)), own)
 
 
 def with_text(message: BaseMessage, text: str, report: Report | None) -> BaseMessage:
@@ -57,7 +57,7 @@ def with_text(message: BaseMessage, text: str, report: Report | None) -> BaseMes
     return message.model_copy(update=update)
 
 
-def _said_elsewhere(message: BaseMessage) -> list[str]:
+def _texts_elsewhere(message: BaseMessage) -> list[str]:
     """A model's words outside of the text, each in the form in which it is one text."""
     extra, content = message.additional_kwargs, message.content
     blocks = content if isinstance(content, list) else []

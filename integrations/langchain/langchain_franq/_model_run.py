@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 
 from franq_guard import Passage
 from franq_guard.capture.echoes import tells_beside
-from franq_guard.capture.marked import is_little, is_long, is_told, sentences_of, without_written
+from franq_guard.capture.marked import is_little, is_long, is_part_of, sentences_of, without_written
 from franq_guard.capture.matching import unescaped
 from franq_guard.capture.server_logprobs import GrowingServerText
 from langchain_franq._blocks import read_by_model
@@ -28,7 +28,7 @@ class ModelRun:
 
     ``model`` is the class name of the LangChain model; ``info`` is its generation info and
     response metadata, where servers put log-probabilities, once the run has ``ended``. Until then
-    ``text`` is what it has streamed so far. ``told`` has the log-probabilities of a stream.
+    ``text`` is what it has streamed so far. ``growing`` has the log-probabilities of a stream.
     ``arguments`` are the texts in its tool calls.
     """
 
@@ -38,7 +38,7 @@ class ModelRun:
     text: str | None = None
     info: Mapping[str, Any] | None = None
     ended: bool = False
-    told: GrowingServerText = field(default_factory=GrowingServerText)
+    growing: GrowingServerText = field(default_factory=GrowingServerText)
     arguments: Sequence[str] = ()
 
     @property
@@ -49,7 +49,7 @@ class ModelRun:
         return "\n\n".join(map(read_by_model, self.messages))
 
     @property
-    def own_text(self) -> str:
+    def new_text(self) -> str:
         """Its text; empty where it only repeats a stretch of what it was given, as documents."""
         text = (self.text or "").strip()
         return "" if text in self.seen else text
@@ -61,9 +61,9 @@ class ModelRun:
 
     def is_in(self, other: ModelRun) -> bool:
         """Whether another model was given what this one wrote, or a string of its JSON."""
-        told = [text for text in (self.text or "", *self.arguments) if text]
-        told += [string for text in told for string in _strings(text)]
-        return any(is_long(text) and plain(text) in other.words_seen for text in told)
+        texts = [text for text in (self.text or "", *self.arguments) if text]
+        texts += [string for text in texts for string in _strings(text)]
+        return any(is_long(text) and plain(text) in other.words_seen for text in texts)
 
 
 def class_name(serialized: Mapping[str, Any] | None) -> str:
@@ -88,7 +88,7 @@ class Writer:
         self._sentences = [part for text in whole for part in sentences_of(text)]
         self._seen, self._asked = plain(seen), [plain(text) for text in asked]
 
-    def own_in(self, text: str, parts: Sequence[str]) -> list[str]:
+    def written_in(self, text: str, parts: Sequence[str]) -> list[str]:
         """The stretches of a ``text``, whose sentences are ``parts``, that are the writer's own."""
         found = [part for part in parts if self._wrote(plain(part))]
         inside = [s for s in self._sentences if any(_states(part, s) for part in parts)]
@@ -102,9 +102,9 @@ class Writer:
 
     def _was_given(self, part: str) -> bool:
         seen = self._seen
-        for told in self._asked:
-            if part in told:
-                seen = seen.replace(told, "|")
+        for question in self._asked:
+            if part in question:
+                seen = seen.replace(question, "|")
         return part in seen
 
 
@@ -113,20 +113,20 @@ def writer_of(run: ModelRun, asked: Iterable[str] = ()) -> Writer:
     return Writer([run.text or "", *run.arguments], run.seen, asked)
 
 
-def own_parts(text: str, writers: Iterable[Writer]) -> list[str]:
+def written_parts(text: str, writers: Iterable[Writer]) -> list[str]:
     """The stretches of ``text`` that ``writers`` wrote and did not repeat from what they saw."""
     parts = sentences_of(text)
-    return [part for writer in writers for part in writer.own_in(text.strip(), parts)]
+    return [part for writer in writers for part in writer.written_in(text.strip(), parts)]
 
 
-def without_own(passages: Iterable[Passage], writers: Sequence[Writer]) -> list[Passage]:
+def without_written_by(passages: Iterable[Passage], writers: Sequence[Writer]) -> list[Passage]:
     """The passages with blanks for what ``writers`` wrote; without those of which nothing is left.
 
     A few words that a step put beside such a text are no passage either.
     """
     left: list[Passage] = []
     for passage in passages:
-        text = without_written(passage.text, own_parts(passage.text, writers))
+        text = without_written(passage.text, written_parts(passage.text, writers))
         if text == passage.text:
             left.append(passage)
         elif not is_little(text):
@@ -134,7 +134,7 @@ def without_own(passages: Iterable[Passage], writers: Sequence[Writer]) -> list[
     return left
 
 
-def without_retold(
+def without_rewritten(
     passages: list[Passage],
     originals: Sequence[Passage],
     runs: Iterable[ModelRun],
@@ -152,15 +152,15 @@ def without_retold(
     left: list[Passage] = []
     for passage in passages:
         words = plain(passage.text)
-        told = passage.text not in known and any(is_told(words, text) for text in texts)
-        left += without_own([passage], writers) if told else [passage]
+        is_written = passage.text not in known and any(is_part_of(words, text) for text in texts)
+        left += without_written_by([passage], writers) if is_written else [passage]
     return passages if left == passages else [*left, *originals]
 
 
 def without_echoed(
-    told: Iterable[Passage], called_with: Sequence[str], seen: Iterable[str]
+    returned: Iterable[Passage], called_with: Sequence[str], seen: Iterable[str]
 ) -> list[Passage]:
-    """What a tool told, without what tools had been called with before, if it is mostly that.
+    """What a tool returned, without what tools had been called with before, if it is mostly that.
 
     A tool that records a thought or keeps notes returns them, at once or later. A text that was
     ``seen`` before is a quote, and a document may have a sentence that was searched with. A tool
@@ -168,8 +168,8 @@ def without_echoed(
     """
     writers = [Writer(called_with, "\n".join(seen))]
     left: list[Passage] = []
-    for passage in told:
-        own = own_parts(passage.text, writers)
+    for passage in returned:
+        own = written_parts(passage.text, writers)
         text = without_written(passage.text, own)
         size, whole = (len("".join(t.split())) for t in (text, passage.text))
         if 2 * size > whole or tells_beside(passage.text, own):

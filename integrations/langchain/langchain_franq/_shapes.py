@@ -27,7 +27,7 @@ from langchain_franq._texts import (
     given_texts,
     is_of_user,
     is_structured,
-    messages_held,
+    messages_inside,
     texts_in,
 )
 
@@ -151,15 +151,15 @@ def _in_mapping(output: Mapping[str, Any], output_key: str | None) -> Located:
     def on_it(report: Report | None) -> Report | None:
         return report if listed else None  # a message has its report in its own metadata
 
-    def told(report: Report | None) -> dict[str, Any]:
+    def in_metadata(report: Report | None) -> dict[str, Any]:
         return {} if report is None else {REPORT_KEY: report}
 
     return Located(
         inner.text,
         lambda text, report: kind(
-            {**output, key: whole(inner.put(text, on_it(report))), **told(report)}
+            {**output, key: whole(inner.put(text, on_it(report))), **in_metadata(report)}
         ),
-        lambda text, report: kind({key: inner.after(text, None), **told(report)}),
+        lambda text, report: kind({key: inner.after(text, None), **in_metadata(report)}),
         path=(key, *inner.path),
         fields=tuple(f"{key}.{name}" if name != ALL else key for name in inner.fields),
     )
@@ -200,7 +200,7 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
     if input_key is not None:
         return question_of(value.get(input_key))
     named = [value[key] for key in (*QUESTION_KEYS, "messages") if key in value]
-    others = [messages_held(value[key]) for key in value if key not in HISTORY_KEYS]
+    others = [messages_inside(value[key]) for key in value if key not in HISTORY_KEYS]
     for place in (*named, *others):
         if found := question_of(place):
             return found
@@ -210,7 +210,7 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
 
 def asked_in(value: Any) -> list[str]:
     """The question in a chain's input, and what a model said before: neither is evidence."""
-    said = [text_of(m) for m in messages_held(value) if isinstance(m, AIMessage)]
+    said = [text_of(m) for m in messages_inside(value) if isinstance(m, AIMessage)]
     return [question_of(value), *said]
 
 

@@ -85,7 +85,7 @@ def given_texts(given: Any) -> set[str]:
 
     Of a message in the form of a dict also the whole text of its blocks, as a graph's state has it.
     """
-    said = {str(m.text) for m in messages_held(given) if isinstance(m, HumanMessage)}
+    said = {str(m.text) for m in messages_inside(given) if isinstance(m, HumanMessage)}
     whole = {text_of(m) for held in _lists_in(given) for m in as_messages(held)}
     return said | whole | {text for _, text in texts_in(given)}
 
@@ -98,13 +98,13 @@ def _lists_in(given: Any) -> list[Any]:
     return [value for value in held if isinstance(value, (list, tuple))]
 
 
-def messages_held(given: Any) -> list[BaseMessage]:
+def messages_inside(given: Any) -> list[BaseMessage]:
     """The messages that an input is, or has in it, in order."""
     if isinstance(given, BaseMessage):
         return [given]
     held = given.values() if isinstance(given, Mapping) else given
     inside = held if isinstance(given, (Mapping, list, tuple)) else ()
-    return [message for one in inside for message in messages_held(one)]
+    return [message for one in inside for message in messages_inside(one)]
 
 
 def is_of_user(message: BaseMessage) -> bool:
@@ -112,12 +112,12 @@ def is_of_user(message: BaseMessage) -> bool:
     return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
 
 
-def said_in(value: Any) -> list[str]:
+def earlier_turns_in(value: Any) -> list[str]:
     """What a user and a model said in earlier turns that a step has loaded.
 
     That is what is under a key of a history, and messages up to the last one of a model.
     """
-    held = messages_held(value)
+    held = messages_inside(value)
     upto = max((i for i, m in enumerate(held) if isinstance(m, AIMessage)), default=-1)
     said = [text_of(m) for m in held[: upto + 1] if isinstance(m, (AIMessage, HumanMessage))]
     kept = [value.get(key) for key in HISTORY_KEYS] if isinstance(value, Mapping) else []

@@ -24,9 +24,9 @@ _LOCAL = ("HuggingFacePipeline", "ChatHuggingFace", "LlamaCpp", "ChatLlamaCpp")
 def written(guard: Guard, models: Sequence[LocalModel], run: ModelRun, answer: str) -> Written:
     """The record of ``answer``, written by ``run``; the chain may have changed its text since."""
     only = models[0] if len(models) == 1 and run.model in _LOCAL else None
-    streamed = run.told if run.told.told else None
-    told = streamed or from_logprobs((run.info or {}).get("logprobs"))
-    return written_by(Writers(guard, models, only), run, _prompts(run, only), told, answer)
+    streamed = run.growing if run.growing.sent else None
+    sent = streamed or from_logprobs((run.info or {}).get("logprobs"))
+    return written_by(Writers(guard, models, only), run, _prompts(run, only), sent, answer)
 
 
 def _prompts(run: ModelRun, only: LocalModel | None) -> Prompts:

@@ -278,7 +278,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
             if self._evidence is None
             else chosen_passages(self._evidence, given, output)
         )
-        for text in capture.told_by_models():
+        for text in capture.tool_texts_by_models():
             self._told.note(text, passages)
         return job_of(
             self._guard,

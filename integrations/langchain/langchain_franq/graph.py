@@ -176,7 +176,7 @@ class _Written:
         if node.writer and not _has(held, key) and not self._misses(key):
             return None
         located = locate(self._state, key)
-        return located if self._is_said(located) else None
+        return located if self._is_answer(located) else None
 
     def _misses(self, key: str | None) -> bool:
         """Whether a text in the update may be the answer, and no key says which it is."""
@@ -189,7 +189,7 @@ class _Written:
         texts = ((path, text) for path, text in texts_in(self._new) if not is_passage(path))
         return {text: path for path, text in texts if text.strip() and text not in self._known}
 
-    def _is_said(self, located: Located) -> bool:
+    def _is_answer(self, located: Located) -> bool:
         """Whether it is an answer of this turn: not the user's, nor in the state before."""
         key, text = located.path[0], located.text.strip()
         value = self._state[key]

@@ -374,7 +374,7 @@ def test_no_text_is_seen_before_its_log_probabilities():
     class Watched(ModelRun):
         def __setattr__(self, name, value):
             super().__setattr__(name, value)
-            known = self.told.told if "told" in vars(self) else []
+            known = self.growing.sent if "growing" in vars(self) else []
             said = b"".join(token.text for token in known).decode()
             seen.append((getattr(self, "text", None) or "", said))
 

@@ -96,12 +96,12 @@ async def stopped(
     await held.store.asettle(checked.text)
     done = with_answer(output, checked.text, checked.report)
     if held.streamed:
-        ctx.write_event_to_stream(said(checked.text, done.current_agent_name))
+        ctx.write_event_to_stream(stream_event(checked.text, done.current_agent_name))
     ctx.write_event_to_stream(done)
     return StopEvent(result=done)
 
 
-def said(text: str, name: str) -> AgentStream:
+def stream_event(text: str, name: str) -> AgentStream:
     """``text`` as one event of a stream."""
     return AgentStream(delta=text, response=text, current_agent_name=name)
 

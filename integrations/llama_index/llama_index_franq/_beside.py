@@ -198,7 +198,7 @@ class Beside:
             return sub.group() + self._answered(text[sub.end() :], where, sub.group(1), ())
         released = self._call.capture.released
         wrote = [run.text.strip() for run in self._runs() if not run.saw(text)]
-        known = [re.escape(said) for said in sorted({*wrote, *released}, key=len, reverse=True)]
+        known = [re.escape(text) for text in sorted({*wrote, *released}, key=len, reverse=True)]
         if known and (found := re.compile("|".join(known))).search(text):
             return found.sub(lambda part: self._answered(part.group(), where, "", ()), text)
         return self._withheld(where, WITHHELD) if self._is_raw(text) else text
@@ -242,11 +242,11 @@ class Beside:
         """A value of another type, withheld if its text contains what a model wrote."""
         if is_dataclass(value) and not isinstance(value, type):
             pairs = ((f.name, getattr(value, f.name, None)) for f in fields(value))
-            said = " ".join(str(inner) for _, inner in pairs)
+            text = " ".join(str(inner) for _, inner in pairs)
         else:
-            said = str(value)
-        raw = any(run.text.strip() in said for run in self._runs())
-        return self._withheld(where, WITHHELD) if raw or self._is_raw(said) else value
+            text = str(value)
+        raw = any(run.text.strip() in text for run in self._runs())
+        return self._withheld(where, WITHHELD) if raw or self._is_raw(text) else value
 
     def _withheld(self, where: str, instead: str | None) -> Any:
         self._note(where, "withheld")

@@ -154,13 +154,13 @@ class Call:
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
     ) -> Checked:
         """Check ``text``, answered from ``nodes``; raises what the release does."""
-        return self._told(self._checked(text, nodes, claims))
+        return self._announced(self._checked(text, nodes, claims))
 
     async def acheck(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
     ) -> Checked:
         """:meth:`check` in a thread, so that the event loop stays free."""
-        return self._told(await asyncio.to_thread(self._checked, text, nodes, claims))
+        return self._announced(await asyncio.to_thread(self._checked, text, nodes, claims))
 
     def aside(self, text: str, *, question: str, nodes: Sequence[NodeWithScore]) -> str:
         """Check a text that is returned with the answer; it is not reported and raises nothing.
@@ -191,7 +191,7 @@ class Call:
         checked = Checked(
             whole, report_of(whole, jobs[0].traces[0]), self.watch.guard.policy, self.watch.advisory
         )
-        self._told(checked)
+        self._announced(checked)
         left = dict(zip(texts, (answer.text for answer in answers[1:]), strict=True))
         stays = keeps(self.watch.guard.policy, answers[0])
         return checked, with_texts(found, left, named) if stays else None
@@ -224,7 +224,7 @@ class Call:
         report, policy = report_of(answer, job.traces[0]), self.watch.guard.policy
         return Checked(answer, report, policy, self.watch.advisory)
 
-    def _told(self, checked: Checked) -> Checked:
+    def _announced(self, checked: Checked) -> Checked:
         self.watch.release(checked.answer)
         announce(checked.text)
         return checked

@@ -12,7 +12,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore
 
-from franq_guard.capture.marked import FEWEST_WORDS, is_told, sentences_of
+from franq_guard.capture.marked import FEWEST_WORDS, is_part_of, sentences_of
 from franq_guard.capture.matching import call_that_wrote
 from franq_guard.capture.server_logprobs import GrowingServerText
 from franq_guard.language_model.server.tokens import ServerToken, from_response
@@ -52,13 +52,15 @@ class ModelRun:
     @cached_property
     def own(self) -> list[str]:
         """The sentences of its text that it was not given."""
-        return [said for said in sentences_of(self.text) if not self.saw(said)]
+        return [one for one in sentences_of(self.text) if not self.saw(one)]
 
-    def told(self, text: str) -> bool:
+    def wrote(self, text: str) -> bool:
         """Whether ``text`` is what it wrote or a part of it, but for a few words beside it."""
         own = [sentence for sentence in self.own if len(sentence.split()) >= FEWEST_WORDS]
-        said = text.strip()
-        return is_told(said, self.text.strip()) and any(s in said or said in s for s in own)
+        stripped = text.strip()
+        return is_part_of(stripped, self.text.strip()) and any(
+            one in stripped or stripped in one for one in own
+        )
 
 
 class Capture:
@@ -93,7 +95,7 @@ class Capture:
             begun = self._retrieving.pop(span or "", len(self._runs))
             inside = list(self._runs.values())[begun:]
         retold = [
-            node_key(node) for node in nodes if any(r.told(node_key(node)[1]) for r in inside)
+            node_key(node) for node in nodes if any(r.wrote(node_key(node)[1]) for r in inside)
         ]
         answered = retold or len(self._documents(texts)) < len(texts)
         with self._lock:
@@ -120,7 +122,7 @@ class Capture:
             if response is not last:
                 run.growing = run.growing if before is None else before.growing
                 run.growing.add(from_response(response.raw))
-                run.server, run.ended = run.growing.told, False
+                run.server, run.ended = run.growing.sent, False
                 self._streams[asked] = response, run
 
     def on_end(self, given: str | Sequence[ChatMessage], response: Any) -> None:
@@ -130,7 +132,7 @@ class Capture:
             _, streamed = self._streams.pop(asked, (None, None))
             if streamed is not None:
                 run.growing = streamed.growing
-            run.server = run.growing.told or from_response(response.raw)
+            run.server = run.growing.sent or from_response(response.raw)
             self._runs.setdefault((asked, run.text), run)
 
     def on_released(self, text: str) -> None:
@@ -263,5 +265,5 @@ def _run_of(given: str | Sequence[ChatMessage], response: Any) -> tuple[str, Mod
     """What tells a call of a model apart, and the call."""
     if isinstance(given, str):
         return given, ModelRun(response.text, given)
-    said = response.message.content or ""
-    return "\n".join(map(str, given)), ModelRun(said, messages=tuple(given))
+    text = response.message.content or ""
+    return "\n".join(map(str, given)), ModelRun(text, messages=tuple(given))

@@ -222,6 +222,6 @@ def _left(text: str, capture: Capture, run: ModelRun | None = None) -> str:
 def _released_in(text: str, capture: Capture) -> list[str]:
     """The answers in ``text`` that a guard inside has changed, unless they are in a document."""
     known = {run.text.strip() for run in capture.runs}
-    changed = [said for said in capture.released if said.strip() not in known and said in text]
+    changed = [one for one in capture.released if one.strip() not in known and one in text]
     documents = [document for _, document in map(node_key, capture.nodes)]
-    return [said for said in changed if not any(said.strip() in one for one in documents)]
+    return [one for one in changed if not any(one.strip() in text for text in documents)]

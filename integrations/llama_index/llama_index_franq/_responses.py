@@ -71,10 +71,10 @@ def _object(call: Call, response: Any) -> Any:
     """A structured answer: from a PydanticResponse, or from JSON text if ``fields=`` is given."""
     if isinstance(response, PydanticResponse):
         return {} if response.response is None else response.response
-    said: Any = response.response if isinstance(response, Response) else None
-    if isinstance(said, str) or said is None:
-        return json_in(said) if said and call.watch.fields else None
-    return said  # the engine of a StructuredLLM has the object in place of the text
+    answer: Any = response.response if isinstance(response, Response) else None
+    if isinstance(answer, str) or answer is None:
+        return json_in(answer) if answer and call.watch.fields else None
+    return answer  # the engine of a StructuredLLM has the object in place of the text
 
 
 def _structured(call: Call, response: Any, checked: Checked, left: Any) -> RESPONSE_TYPE:

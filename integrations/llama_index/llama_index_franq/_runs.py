@@ -28,10 +28,10 @@ from franq_guard.capture.evidence import EvidenceFrom
 from franq_guard.capture.job import Job
 from franq_guard.capture.watching import Watcher
 from franq_guard.streaming.release import Release
+from llama_index_franq._answer import Answer, answer_in, result_in
 from llama_index_franq._call import Call, Watch
 from llama_index_franq._capture import Capture
 from llama_index_franq._models import Models
-from llama_index_franq._said import Said, result_in, said_by
 from llama_index_franq._streams import asteps, steps
 from llama_index_franq._tools import call_key
 from llama_index_franq._watched_tools import WatchedTools
@@ -70,7 +70,7 @@ class Answering:
     watched: bool
     models: Models | None
     capture: Capture = field(default_factory=Capture)
-    inside: list[tuple[Answering, Said]] = field(default_factory=list)
+    inside: list[tuple[Answering, Answer]] = field(default_factory=list)
     spans: list[str] = field(default_factory=list)
     tools: dict[str, Capture] = field(default_factory=dict)
 
@@ -173,18 +173,18 @@ class Runs:
     def end(self, call: Answering, result: Any, pieces: list[Any] | None = None) -> None:
         """A call that answers has ended; ``pieces`` are the chunks of its stream."""
         self._forget(call)
-        said = said_by(result, pieces)
+        answer = answer_in(result, pieces)
         if call.outer is not None:
-            call.outer.inside.append((call, said))
-            if said.text is None:
+            call.outer.inside.append((call, answer))
+            if answer.text is None:
                 call.outer.inside.extend(call.inside)
             return
-        found = [(call, said)] if said.text is not None else self._inside(call, result)
+        found = [(call, answer)] if answer.text is not None else self._inside(call, result)
         for one, its in found:
             if its.text is not None and not its.guarded:
                 self._offer(one, its)
 
-    def _inside(self, call: Answering, result: Any) -> list[tuple[Answering, Said]]:
+    def _inside(self, call: Answering, result: Any) -> list[tuple[Answering, Answer]]:
         """The answers in a result that is no text: of engines inside, and of a workflow's models.
 
         If a workflow's result may have a text of a model, but none is found, that is a failure.
@@ -196,7 +196,7 @@ class Runs:
         written = written_in(result, call.capture.runs, known)
         if written.unread and not answers:
             self._watcher.offer(_unread)
-        own = [(call, Said(text, response=result)) for text in written.texts]
+        own = [(call, Answer(text, response=result)) for text in written.texts]
         return [*call.inside, *own]
 
     # Streams ----------------------------------------------------------------------------------
@@ -263,21 +263,21 @@ class Runs:
 
     # The rest ---------------------------------------------------------------------------------
 
-    def _offer(self, call: Answering, said: Said) -> None:
+    def _offer(self, call: Answering, answer: Answer) -> None:
         watch = Watch(
             self._guard,
             call.models or Models(None, self._guard),
             Release(),
             evidence=self._evidence,
         )
-        own = Call(watch, call.question, call.capture, response=said.response)
-        text = said.text or ""
+        own = Call(watch, call.question, call.capture, response=answer.response)
+        text = answer.text or ""
 
         def gather() -> Job:
-            if said.calls is None:
-                return own.job(text, said.nodes, said.claims)
-            found = self._tools.evidence(own, said.calls, call.tools, text)
-            return own.job(text, found, said.claims)
+            if answer.calls is None:
+                return own.job(text, answer.nodes, answer.claims)
+            found = self._tools.evidence(own, answer.calls, call.tools, text)
+            return own.job(text, found, answer.claims)
 
         self._watcher.offer(gather)
 

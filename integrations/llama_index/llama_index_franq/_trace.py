@@ -112,5 +112,5 @@ def _written(guard: Guard, models: Models, run: ModelRun | None, answer: str) ->
         return unseen(Writers(guard, only=models.only), answer)
     # HuggingFaceLLM may have added its own text around the prompt.
     prompts = Prompts(lambda _: run.prompt, lambda guard: prompt_for(guard, run), wrapped=True)
-    told = run.growing if run.growing.told else run.server
-    return written(Writers(guard, models.local, models.only), run, prompts, told, answer)
+    sent = run.growing if run.growing.sent else run.server
+    return written(Writers(guard, models.local, models.only), run, prompts, sent, answer)

@@ -61,7 +61,7 @@ def written_in(result: Any, runs: Sequence[ModelRun], known: Collection[str]) ->
 def _is_of(text: str, run: ModelRun) -> bool:
     """Whether ``text`` is what a model wrote, or a part of it."""
     long = len(text.split()) >= FEWEST_WORDS
-    return text.strip() == run.text.strip() or (long and run.told(text))
+    return text.strip() == run.text.strip() or (long and run.wrote(text))
 
 
 def _seen(text: str, runs: Iterable[ModelRun]) -> bool:

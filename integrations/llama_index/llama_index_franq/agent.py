@@ -31,8 +31,8 @@ from franq_guard.streaming.release import OnReport
 from llama_index_franq._afterwards import (
     Structure,
     question_in,
-    said,
     stopped,
+    stream_event,
     with_answer,
 )
 from llama_index_franq._beside import wrote_in_tool
@@ -323,5 +323,5 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         announce(checked.text, nodes)
         await note_answer(self, ctx, checked.text)
         if streamed:
-            ctx.write_event_to_stream(said(checked.text, self.name))
+            ctx.write_event_to_stream(stream_event(checked.text, self.name))
         return with_answer(output, before + checked.text, checked.report)

@@ -114,7 +114,7 @@ def exact(claim: str, text: str) -> str:
         if len({one.amount.number for one in found}) != 1 or not all(one.plain for one in found):
             continue
         amount = found[0].amount
-        sentence = _said(found[0], text)
+        sentence = _sentence_of(found[0], text)
         alike = _alike(rest[slice(*_sentence(rest, bound.start))], sentence)
         if alike and _holds(bound, amount) and not _stands(claim[bound.start : bound.end], text):
             said = text[amount.start : amount.end]
@@ -232,7 +232,7 @@ def _sentence(text: str, at: int) -> Span:
     return _start(text, at), ends[behind] - 1 if behind < len(ends) else len(text)
 
 
-def _said(stated: _Stated, text: str) -> str:
+def _sentence_of(stated: _Stated, text: str) -> str:
     """The sentence of an amount; with the one before if only that says of what it is."""
     start, end = _sentence(text, stated.amount.start)
     if stated.place and not stated.place.word and start:

@@ -149,7 +149,7 @@ class _Reading:
         verbs = [VERBS[word] for word in self.words if word in VERBS]
         scale = verbs[0] if degree.free and verbs else degree.scale
         fitting = [(c, s) for c in self.grid.columns if (s := self._fits(c, scale))]
-        said, beside = self._said(comparison)
+        said, beside = self._words_at_column(comparison)
         free = degree.free and not (degree.scale in NO_NEGATIVES and self._is_plural(comparison))
         named = [c for c in self.grid.columns if free and c.names and c.names <= said | beside]
         best = max((len(c.words & self.words) for c in named), default=0)
@@ -176,7 +176,7 @@ class _Reading:
         kinds = {quantity.kind for quantity in column.quantities if quantity}
         return int(bool(kinds) and kinds <= scale.kinds)
 
-    def _said(self, comparison: Comparison) -> tuple[frozenset[str], frozenset[str]]:
+    def _words_at_column(self, comparison: Comparison) -> tuple[frozenset[str], frozenset[str]]:
         """The words where a claim names a column: before what compares; beside it or after "in"."""
         end = comparison.end
         last = comparison.mark if comparison.mark > comparison.start else len(self.tokens)

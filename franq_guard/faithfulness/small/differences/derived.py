@@ -58,7 +58,7 @@ def computed(number: str, others: Iterable[str]) -> bool:
     )
 
 
-def told_differences(claim: str, others: Iterable[str]) -> frozenset[str]:
+def stated_differences(claim: str, others: Iterable[str]) -> frozenset[str]:
     """The numbers that a claim gives as a difference, and by which two others do differ.
 
     "Profit fell by 14 million", "Seven months longer". As tokens have them. Of labelled claims of

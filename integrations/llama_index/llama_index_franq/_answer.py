@@ -19,7 +19,7 @@ from llama_index_franq._written import text_of
 
 
 @dataclass(frozen=True)
-class Said:
+class Answer:
     """An answer: its ``text`` (None: no answer), nodes, and claims if it is not prose.
 
     ``guarded``: a guard has checked it already. ``calls``: of an agent's tools; None: it
@@ -39,22 +39,22 @@ def result_in(result: Any) -> Any:
     return result.result if type(result) is StopEvent else result
 
 
-def said_by(result: Any, pieces: list[Any] | None = None) -> Said:
+def answer_in(result: Any, pieces: list[Any] | None = None) -> Answer:
     """The answer in ``result``; ``pieces`` are the chunks of a stream."""
     result = result_in(result)
     if isinstance(result, AgentOutput):
         return _of_agent(result)
     if (text := text_of(result)) is not None:
-        return Said(text, guarded=_is_guarded(result), response=result)
+        return Answer(text, guarded=_is_guarded(result), response=result)
     nodes = list(getattr(result, "source_nodes", None) or ())
     found = _answer_in(result, pieces)
     guarded = REPORT_KEY in (getattr(result, "metadata", None) or {}) or _is_guarded(found)
     if (text := text_of(found)) is not None:
-        return Said(text, nodes, None, guarded, result)
+        return Answer(text, nodes, None, guarded, result)
     if isinstance(found, BaseModel) or (isinstance(found, list) and found):
         fields = Fields(found)
-        return Said(fields.text, nodes, fields.claims, guarded, result)
-    return Said(None, nodes, None, guarded, result)
+        return Answer(fields.text, nodes, fields.claims, guarded, result)
+    return Answer(None, nodes, None, guarded, result)
 
 
 def _answer_in(result: Any, pieces: list[Any] | None) -> Any:
@@ -65,13 +65,13 @@ def _answer_in(result: Any, pieces: list[Any] | None) -> Any:
     return pieces[-1]
 
 
-def _of_agent(output: AgentOutput) -> Said:
+def _of_agent(output: AgentOutput) -> Answer:
     calls = [call for call in output.tool_calls if isinstance(call, ToolCallResult)]
     guarded = _is_guarded(output.response)
-    return Said(output.response.content or "", (), None, guarded, output, calls)
+    return Answer(output.response.content or "", (), None, guarded, output, calls)
 
 
-def _is_guarded(said: Any) -> bool:
+def _is_guarded(found: Any) -> bool:
     """Whether a message, or the message of a response, has a guard's report."""
-    message = said.message if isinstance(said, ChatResponse) else said
+    message = found.message if isinstance(found, ChatResponse) else found
     return isinstance(message, ChatMessage) and REPORT_KEY in message.additional_kwargs
