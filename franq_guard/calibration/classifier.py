@@ -110,6 +110,10 @@ class FranqClassifier(TrueOrFalse):
                 above 0), or more than two.
         """
         data, labels = validate_data(self, X, y, dtype=float, ensure_all_finite=False)
+        if not 0 <= self.faithful_threshold <= 1:
+            raise ValueError(
+                f"faithful_threshold must lie in [0, 1], not {self.faithful_threshold}"
+            )
         weight = row_weights(sample_weight, len(data))
         is_true = self._encode(labels, weight)
         signals = self._signals(data)

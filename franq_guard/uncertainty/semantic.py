@@ -18,7 +18,10 @@ from franq_guard.franq import FloatArray
 from franq_guard.uncertainty.numeric import IntArray, logsumexp
 
 DuplicateRule = Literal["unique", "lm-polygraph"]
-"""Whether a text that was sampled several times counts once (``unique``) or each time."""
+"""Whether a text that was sampled several times counts once (``unique``) or each time.
+
+If it has several log-probabilities, written in other tokens, the first counts, as in the reference.
+"""
 
 __all__ = [
     "discrete_semantic_entropy_uncertainty",

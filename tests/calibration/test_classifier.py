@@ -249,6 +249,13 @@ def test_misuse(X, y, message):
         FranqClassifier().fit(X, y)
 
 
+@pytest.mark.parametrize("threshold", [math.nan, -0.1, 1.5])
+def test_wrong_threshold_of_faithfulness(threshold):
+    X, y = small(10, [0, 1] * 10)
+    with pytest.raises(ValueError, match="faithful_threshold must lie in"):
+        FranqClassifier(faithful_threshold=threshold).fit(X, y)
+
+
 def test_wrong_faithful():
     X, y = small(10, [0, 1] * 10)
     with pytest.raises(ValueError, match="faithful must be 20"):
