@@ -17,6 +17,11 @@ _ROUGH = 0.03
 """With this standard error or a larger one, differences between usual methods may be chance."""
 _NAMED = 3
 _KINDS = {"long": "claims of long answers", "short": "short answers"}
+_VERBS = {
+    "auroc": ("tells true from false best", "tell true from false best"),
+    "ece": ("is best calibrated", "are best calibrated"),
+}
+"""What the first method does, and what several do."""
 EXPLAINED = (
     "What the figures mean. Each method gives every claim (or short answer) a number: how sure it "
     "is that it is true. ± is a standard error: how far a figure might have come out elsewhere "
@@ -49,27 +54,26 @@ def findings(results: Results) -> str:
     rows = sum(d.n_test for d in results.datasets)
     sets = len(results.datasets)
     on = f"{rows} test rows of {sets} data set{'' if sets == 1 else 's'}"
-    said = [
-        text
-        for metric, verb in (("auroc", "tells true from false best"), ("ece", "is best calibrated"))
-        if (text := _first(results, metric, verb))
-    ]
+    said = [text for metric, verbs in _VERBS.items() if (text := _first(results, metric, verbs))]
     return f"Found on {on}: {' '.join(said)}" if said else f"No method could be judged on {on}."
 
 
-def _first(results: Results, metric: str, verb: str) -> str:
+def _first(results: Results, metric: str, verbs: tuple[str, str]) -> str:
     rows = of_all(results)
     figures = dict(ranked(rows, metric))
     if not figures:
         return ""
     shown = {row.method: _figure(row, metric) for row in rows}
-    best, own = next(iter(figures)), (AS_PAPER, PRIMARY)
-    said = f"{title(best)} {verb} ({TITLES[metric]} {shown[best]})"
-    said += f", first of {len(figures)}" if best in own else ""
+    own = (AS_PAPER, PRIMARY)
+    # Several where they are equal, in the order of the rows.
+    best = [m for m in shown if m in figures and place(figures, m, metric) == 1]
+    named = " and ".join(map(title, best))
+    said = f"{named} {verbs[len(best) > 1]} ({TITLES[metric]} {shown[best[0]]})"
+    said += f", first of {len(figures)}" if not {*best}.isdisjoint(own) else ""
     others = [
         f"{title(m)}, is number {place(figures, m, metric)} of {len(figures)} ({shown[m]})"
         for m in own
-        if m in figures and m != best
+        if m in figures and m not in best
     ]
     return f"{'; '.join((said, *others))}."
 

@@ -39,6 +39,17 @@ def test_the_first_paragraph_says_who_is_first_and_where_franq_stands():
     assert findings(results()) == "No method could be judged on 60 test rows of 1 data set."
 
 
+@pytest.mark.parametrize("turn", [1, -1])
+def test_equal_methods_are_first_together(turn):
+    rows = [row("perplexity", 0.8), row("franq-condition", 0.8), row("max-probability", 0.6)][
+        ::turn
+    ]
+    said = findings(results(*rows))
+    assert "Perplexity" in said
+    assert "FRANQ, condition-calibrated" in said
+    assert said.endswith(" tell true from false best (ROC-AUC .80 ±.01), first of 3.")
+
+
 def test_of_several_data_sets_the_mean_is_told():
     rows = (row("perplexity", 0.9, dataset="nq"), row("perplexity", 0.8, dataset="mean"))
     assert "ROC-AUC .80" in findings(results(*rows, names=("nq", "pop")))
