@@ -104,6 +104,9 @@ def serve(
     batch_size: Annotated[int, typer.Option(help="Answers checked together at most.")] = 16,
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
     batches: Annotated[int, typer.Option(help="Batches in work at once; one more gets 503.")] = 4,
+    streams: Annotated[
+        int, typer.Option(help="Streams checked claim by claim at once; one more gets 503.")
+    ] = 16,
     grace: GraceOption = 50,
     calibrator: CalibratorOption = None,
     language_model: ModelOption = None,
@@ -125,6 +128,7 @@ def serve(
         batch_size=batch_size,
         queue=queue,
         batches=batches,
+        streams=streams,
     )
 
     def guard() -> Guard:

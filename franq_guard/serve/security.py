@@ -7,8 +7,8 @@ import hashlib
 import hmac
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -16,7 +16,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from franq_guard.basics.failures import log_failure
-from franq_guard.serve.errors import BatchesFull, Closing, QueueFull, ServeError
+from franq_guard.serve.errors import BatchesFull, Closing, ServeError
+from franq_guard.serve.places import Places
 from franq_guard.serve.settings import ServeSettings
 
 OPEN_PATHS = ("/healthz", "/readyz")
@@ -78,8 +79,12 @@ class Door:
         self._tokens = Tokens(settings.tokens)
         # As many as the checker holds: those that wait, and those of a round.
         answers = settings.queue + settings.batch_size
-        self._free = {CHECK_PATH: answers, GATEWAY_PATH: answers}
-        self._free |= {CHAT_PATH: settings.queue, BATCH_PATH: settings.batches}
+        self._places = {
+            CHECK_PATH: Places(answers),
+            GATEWAY_PATH: Places(answers),
+            CHAT_PATH: Places(settings.queue),
+            BATCH_PATH: Places(settings.batches, BatchesFull),
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or reply with an error."""
@@ -89,7 +94,8 @@ class Door:
         with ExitStack() as place:
             try:
                 self._admit(scope)
-                place.enter_context(self._place(scope["path"]))
+                if scope["path"] in self._places:  # of a route that reads a body
+                    place.enter_context(self._places[scope["path"]].one())
             except ServeError as error:
                 await self._refuse(error, scope, receive, send)
                 return
@@ -118,24 +124,6 @@ class Door:
                 raise ServeError(
                     415, "compressed", "the body must not be compressed (content-encoding)"
                 )
-
-    @contextmanager
-    def _place(self, path: str) -> Iterator[None]:
-        """One of the places of a route that reads a body, until the request is answered.
-
-        Raises:
-            ServeError: 503, if none is free.
-        """
-        if path not in self._free:
-            yield
-            return
-        if not self._free[path]:
-            raise BatchesFull if path == BATCH_PATH else QueueFull
-        self._free[path] -= 1
-        try:
-            yield
-        finally:
-            self._free[path] += 1
 
     def _most(self, scope: Scope) -> int:
         large = scope["path"] in (BATCH_PATH, GATEWAY_PATH, CHAT_PATH)  # chats have images

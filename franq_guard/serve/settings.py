@@ -25,6 +25,7 @@ _AT_LEAST_ONE = (
     "queue",
     "batch_size",
     "batches",
+    "streams",
     "reports_kept",
     "reports_bytes",
     "messages_kept",
@@ -50,6 +51,8 @@ class ServeSettings:
         max_samples: most samples given with one answer.
         queue: most answers that may wait; further ones are refused.
         batches: most batches in work at once; further ones are refused.
+        streams: most streams that are checked claim by claim at once; further ones are refused.
+            Each has threads of its own, which take time from all other requests.
         window_ms: how long an idle service waits for more answers to check together.
         batch_size: most answers that are checked together.
         deadline: seconds an answer may take, including the wait, unless its request sets a shorter
@@ -88,6 +91,7 @@ class ServeSettings:
     max_samples: int = 100
     queue: int = 256
     batches: int = 4
+    streams: int = 16
     window_ms: float = 5.0
     batch_size: int = 16
     deadline: float | None = None

@@ -41,7 +41,7 @@ def test_options_become_settings(run, started, tmp_path, monkeypatch):
         *("--host", "0.0.0.0", "--port", 9000, "--token-file", tokens, "--deadline", 2),
         *("--stream", "buffer", "--on-error", "closed", "--batch-size", 4, "--queue", 5),
         *("--closed-routes", "chat, batch", "--upstream-kind", "vllm"),
-        *("--batches", 2, "--grace", 20),
+        *("--batches", 2, "--streams", 3, "--grace", 20),
     )
     result = run("serve", *words)
     assert result.exit_code == 0, result.stderr
@@ -50,6 +50,7 @@ def test_options_become_settings(run, started, tmp_path, monkeypatch):
     assert settings.tokens == ("three", "four", "one", "two")
     assert (settings.deadline, settings.stream, settings.on_error) == (2, "buffer", "closed")
     assert (settings.batch_size, settings.queue, settings.batches) == (4, 5, 2)
+    assert settings.streams == 3
     assert (settings.closed_routes, settings.upstream_kind) == (("chat", "batch"), "vllm")
     assert settings.upstream_key == "key"
 

@@ -15,6 +15,7 @@ from franq_guard.serve.checker import Checker
 from franq_guard.serve.disconnect import reply_unless_gone
 from franq_guard.serve.documents import REQUEST_HEADERS, body
 from franq_guard.serve.errors import QueueFull, ServeError
+from franq_guard.serve.places import Places
 from franq_guard.serve.proxy.chunks import Choices
 from franq_guard.serve.proxy.documents import (
     CHAT_EXAMPLE,
@@ -78,6 +79,7 @@ class Proxy:
         self._checker, self._settings = checker, settings
         self._judge = Judge(checker, settings)
         self._upstream = Upstream(settings)
+        self._streams = Places(settings.streams)
         self._reports = Store[bytes](
             settings.reports_kept, settings.report_seconds, size=settings.reports_bytes
         )
@@ -107,6 +109,8 @@ class Proxy:
         if self._checker.waiting >= self._settings.queue:
             raise QueueFull
         async with AsyncExitStack() as cleanup:
+            if chat.stream and self._settings.stream == "claims":
+                cleanup.enter_context(self._streams.one())
             work = self._answered(chat, request, cleanup)
             return await reply_unless_gone(request.receive, work)
 

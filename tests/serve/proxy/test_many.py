@@ -1,8 +1,9 @@
-"""Sixty streams at once, each with a secret of its own: none mixed, none early."""
+"""Many streams at once, each with a secret of its own: none mixed, none early, none too many."""
 
 import asyncio
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -37,7 +38,7 @@ class Recording(FakeFaithfulness):
 @pytest.mark.parametrize("mode", ["claims", "buffer"])
 def test_none_is_mixed_and_none_is_early(proxied, kit, mode):
     recording = Recording()
-    proxy = proxied(kit.guard_of(faithfulness=recording), stream=mode)
+    proxy = proxied(kit.guard_of(faithfulness=recording), stream=mode, streams=STREAMS)
 
     def reply(body):
         own = SECRET.search(body["messages"][0]["content"]).group()
@@ -70,3 +71,72 @@ def test_none_is_mixed_and_none_is_early(proxied, kit, mode):
         assert set(SECRET.findall(seen)) == {f"S{i:04}X"}
         assert kit.text_of(kit.events_of(seen.encode())) == f"{fact_of(i)} {kit.GOOD}"
     assert recording.mixed == []
+
+
+def streamed_at_last(proxy):
+    """The reply once the proxy has closed the stream before, which is after its last byte."""
+    for _ in range(600):
+        if (reply := proxy.ask(stream=True)).status_code != 503:
+            break
+        threading.Event().wait(0.05)
+    return reply
+
+
+def test_one_stream_more_than_may_be_checked_is_503_with_retry_after(proxied, kit):
+    proxy, go = proxied(stream="claims", streams=1), threading.Event()
+
+    async def wait():
+        assert await asyncio.to_thread(go.wait, 60)
+
+    def reply(body):
+        if not body.get("stream"):
+            return kit.completion(kit.GOOD)
+        return 200, kit.STREAM, [kit.chunk({"role": "assistant"}), wait, kit.DONE]
+
+    proxy.upstream.reply = reply
+    body = {"model": "m", "messages": kit.MESSAGES, "stream": True}
+    with proxy.http.stream("POST", "/v1/chat/completions", json=body) as first:
+        assert first.status_code == 200
+        refused, whole = proxy.ask(stream=True), proxy.ask()
+        go.set()
+        first.read()
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "queue_full")
+    assert int(refused.headers["retry-after"]) >= 1
+    assert whole.status_code == 200  # checked in the rounds, without threads of its own
+    assert len(proxy.upstream.bodies) == 2  # the model is not asked in vain
+    assert streamed_at_last(proxy).status_code == 200
+
+
+def test_streams_that_fail_or_whose_client_leaves_give_their_place_back(proxied, kit):
+    proxy, go = proxied(stream="claims", streams=1), threading.Event()
+
+    async def wait():
+        assert await asyncio.to_thread(go.wait, 60)
+
+    replies = [
+        (500, {"content-type": "application/json"}, [b"{}"]),
+        kit.completion(kit.GOOD),  # no stream, which was asked for
+        (200, kit.STREAM, [kit.chunk({"role": "assistant"}), wait]),
+        (200, kit.STREAM, [*kit.chunks(kit.GOOD), kit.DONE]),
+    ]
+    proxy.upstream.reply = lambda body: replies.pop(0)
+    assert [proxy.ask(stream=True).status_code for _ in "12"] == [500, 502]
+    body = {"model": "m", "messages": kit.MESSAGES, "stream": True}
+    with proxy.http.stream("POST", "/v1/chat/completions", json=body) as left:
+        assert left.status_code == 200
+    assert proxy.upstream.left.wait(60)
+    last = streamed_at_last(proxy)
+    go.set()
+    assert last.status_code == 200
+
+
+def test_buffered_streams_are_not_limited_so(proxied, kit):
+    proxy, both = proxied(stream="buffer", streams=1), threading.Barrier(2)
+
+    async def meet():
+        await asyncio.to_thread(both.wait, 60)
+
+    proxy.upstream.reply = lambda body: (200, kit.STREAM, [meet, *kit.chunks(kit.GOOD), kit.DONE])
+    with ThreadPoolExecutor() as pool:
+        asked = [pool.submit(proxy.ask, stream=True) for _ in "12"]
+        assert [reply.result(60).status_code for reply in asked] == [200, 200]
