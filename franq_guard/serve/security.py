@@ -30,6 +30,9 @@ GATEWAY_PATH = "/beta/litellm_basic_guardrail_api"
 _STALLED = 120.0
 """Seconds after which a client counts as gone that sends no more of its body, or reads no more of
 its reply. It would keep its place, its memory and its upstream's connection for ever."""
+_WHOLE_BODY = 300.0
+"""Seconds that a whole body may take, because a client that sends a byte now and then never stalls.
+The largest body (16 MiB) arrives in time at half a megabit a second."""
 
 _SCHEMES: dict[str, Any] = {
     "bearer": {"type": "http", "scheme": "bearer"},
@@ -132,15 +135,16 @@ class Door:
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         """A ``receive`` that limits bodies without a content length, and the wait for a body."""
         left = most = self._most(scope)
-        complete = False
+        clock = asyncio.get_running_loop().time
+        ends, complete = clock() + _WHOLE_BODY, False
 
         async def limited() -> Message:
             nonlocal left, complete
             try:
-                async with asyncio.timeout(None if complete else _STALLED):
+                async with asyncio.timeout_at(None if complete else min(clock() + _STALLED, ends)):
                     message = await receive()
             except TimeoutError:
-                raise _stalled() from None
+                raise _stalled(over=clock() >= ends) from None
             complete = not message.get("more_body", False)
             left -= len(message.get("body", b""))
             if left < 0:
@@ -236,8 +240,10 @@ def _digest(token: bytes) -> bytes:
     return hashlib.sha256(token).digest()
 
 
-def _stalled() -> ServeError:
-    message = f"no more of the body came for {_STALLED:.0f} seconds"
+def _stalled(*, over: bool) -> ServeError:
+    """The error for a body of which nothing more came, or which is not complete in its time."""
+    nothing = f"no more of the body came for {_STALLED:.0f} seconds"
+    message = f"the body did not arrive within {_WHOLE_BODY:.0f} seconds" if over else nothing
     return ServeError(408, "client_stalled", message, headers={"Connection": "close"})
 
 

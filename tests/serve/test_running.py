@@ -6,6 +6,7 @@ import socket
 import threading
 from contextlib import contextmanager
 from functools import partial
+from select import select
 
 import httpx
 import pytest
@@ -130,6 +131,20 @@ def test_a_body_that_does_not_come_is_408_and_gives_its_place_back(monkeypatch):
     with listening(FakeGuard(), batches=1) as (_, address, _thread):
         with connected(address, "POST /v1/check/batch", b"{", length=9) as stalled:
             reply = b"".join(iter(lambda: stalled.recv(4096), b""))  # until it is closed
+        assert b" 408 " in reply
+        assert b'"client_stalled"' in reply
+        assert post(f"{address}/v1/check/batch", content="").status_code == 200
+
+
+def test_a_body_that_trickles_in_is_408_and_gives_its_place_back(monkeypatch):
+    monkeypatch.setattr(security, "_WHOLE_BODY", 0.2)
+    with listening(FakeGuard(), batches=1) as (_, address, _thread):
+        with connected(address, "POST /v1/check/batch", b"{", length=200) as slow:
+            for _ in range(199):  # then it would have arrived
+                if select([slow], [], [], 0.02)[0]:
+                    break
+                slow.sendall(b" ")
+            reply = slow.recv(4096)
         assert b" 408 " in reply
         assert b'"client_stalled"' in reply
         assert post(f"{address}/v1/check/batch", content="").status_code == 200
