@@ -24,8 +24,11 @@ from franq_guard.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from franq_guard.guard import Guard
     from franq_guard.language_model.base import LanguageModel
+    from franq_guard.serve.running import Server
     from franq_guard.serve.settings import ServeSettings
 
 TOKENS = "FRANQ_SERVE_TOKENS"
@@ -138,13 +141,53 @@ def serve(
     _run(host, port, grace, settings, guard)
 
 
+class _OnSigterm:
+    """Ends the program while there is no ``server`` yet, and then has the server end.
+
+    A process with PID 1, as in a container, does not end by itself: the system ignores a signal
+    for which it has set no handler. uvicorn sets its own when it runs, and raises the signal again
+    once it has ended, which by default would end the process before what is registered for its end
+    is done: telemetry would lose its last seconds.
+    """
+
+    server: Server | None = None
+
+    def __call__(self, *_: object) -> None:
+        if self.server is None:
+            raise SystemExit(0)
+        self.server.should_exit = True
+
+
 def _run(
     host: str, port: int, grace: int, settings: ServeSettings, guard: Callable[[], Guard]
 ) -> None:
     """Serve until a signal stops the process."""
+    on_sigterm = _OnSigterm()
+    before = signal.signal(signal.SIGTERM, on_sigterm)  # first: what follows takes seconds
+    try:
+        app = _app(host, settings, guard)
+        from franq_guard.serve.running import Server
+
+        server = Server(app, host=host, port=port, grace=grace, listening=_listening)
+        on_sigterm.server = server
+        _serve_on(server)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    exit_if_still_working()
+
+
+def _serve_on(server: Server) -> None:
+    try:
+        server.run()
+    except SystemExit:  # the port is in use; uvicorn has printed the error
+        raise typer.Exit(1) from None
+
+
+def _app(host: str, settings: ServeSettings, guard: Callable[[], Guard]) -> FastAPI:
+    """The application, if the settings fit the host and the guard."""
     with needing("pip install 'franq-guard[serve]'", what="the service"):
         from franq_guard.serve.app import create_app
-        from franq_guard.serve.running import Server, is_local
+        from franq_guard.serve.running import is_local
         from franq_guard.streaming.stream import check_streamable
     if not settings.tokens and not is_local(host):
         fail(
@@ -157,18 +200,7 @@ def _run(
             check_streamable(made)
         except ValueError as error:
             fail(f"add --stream buffer: {error}")
-    app = create_app(made, settings)
-    server = Server(app, host=host, port=port, grace=grace, listening=_listening)
-    # uvicorn ends on this signal and then raises it again, which by default would end the process
-    # before what is registered for its end is done: telemetry would lose its last seconds.
-    before = signal.signal(signal.SIGTERM, lambda *_: None)
-    try:
-        server.run()
-    except SystemExit:  # the port is in use; uvicorn has printed the error
-        raise typer.Exit(1) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    exit_if_still_working()
+    return create_app(made, settings)
 
 
 def _of_upstream(settings: ServeSettings) -> Callable[[], LanguageModel] | None:

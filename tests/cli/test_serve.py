@@ -175,3 +175,47 @@ def test_it_runs_answers_and_ends():
     assert "what telemetry holds is sent" in rest
     assert "Traceback" not in rest
     assert "Ann" not in rest
+
+
+def test_sigterm_ends_it_while_the_guard_is_made():
+    """Of a process with PID 1, as in a container, the system ignores the signal by default."""
+    code = (
+        "import sys, time\n"
+        "from franq_guard import Guard\n"
+        "def load(**settings):\n"
+        "    print('loading', file=sys.stderr, flush=True)\n"
+        "    time.sleep(60)\n"
+        "Guard.offline = load\n"
+        "sys.argv = ['franq', 'serve', '--port', '0']\n"
+        "from franq_guard.cli import main; main()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    try:
+        while "loading" not in (said := process.stderr.readline()):
+            assert said
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+        assert process.wait(60) == 0  # of its own; the system would have made it -SIGTERM
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+    assert rest == ""
+
+
+def test_sigterm_just_before_the_server_runs_is_not_lost(command, monkeypatch):
+    class Server:
+        should_exit = False
+
+        def __init__(self, app, **_):
+            made.append(self)
+
+        def run(self):
+            signal.raise_signal(signal.SIGTERM)  # uvicorn has not set its own handler yet
+
+    made, before = [], signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(running, "Server", Server)
+    monkeypatch.setattr("franq_guard.cli.serve.exit_if_still_working", lambda: None)
+    assert command("serve").exit_code == 0
+    assert [server.should_exit for server in made] == [True]
+    assert signal.getsignal(signal.SIGTERM) is before
