@@ -142,7 +142,7 @@ class Checker:
             raise QueueFull
         started = time.perf_counter()
         answer = await self._answer(trace, _least(deadline, self.settings.deadline))
-        return self._finished(answer, started, closed)
+        return await self._finished(answer, started, closed)
 
     async def unverified(
         self, trace: Trace, reason: Reason, *, closed: bool = False
@@ -153,7 +153,7 @@ class Checker:
         """
         started = time.perf_counter()
         answer = await asyncio.to_thread(self.guard.unverified, trace, reason)
-        return self._finished(answer, started, closed)
+        return await self._finished(answer, started, closed)
 
     def policy(self, *, closed: bool = False) -> Policy:
         """The guard's policy, made stricter if the settings or the request ask for it."""
@@ -302,11 +302,12 @@ class Checker:
             return [self.guard.unverified(traces[0], "error", detail=type(error).__name__)]
         return answers
 
-    def _finished(self, answer: GuardedAnswer, started: float, closed: bool) -> GuardedAnswer:
+    async def _finished(self, answer: GuardedAnswer, started: float, closed: bool) -> GuardedAnswer:
         """Apply the policy of this request to the answer and report it to the listeners."""
         policy = self.policy(closed=closed)
         if policy != self.guard.policy and answer.status != "ok":
-            text = applied(policy, answer)
+            # In a thread: to remove the claims of a long answer would hold up other requests.
+            text = await asyncio.to_thread(applied, policy, answer)
             answer = replace(answer, text=text, weak=policy.acts_against)
         self.checked(answer, time.perf_counter() - started)
         return answer

@@ -204,6 +204,27 @@ def test_closed_makes_unverified_claims_weak(run):
     run(main())
 
 
+def test_a_policy_that_takes_its_time_holds_up_no_other_request(run):
+    class Unverified(FakeGuard):
+        def check_many(self, traces, *, batch_size=8):
+            return (self.unverified(trace, "no_logprobs") for trace in traces)
+
+    where = []
+
+    def action(text, verdicts):
+        where.append(threading.current_thread())
+        return text
+
+    async def main():
+        found = checker(Unverified(policy=Policy(action=action)))
+        await found.check(trace("a"), closed=True)
+        await found.unverified(trace("a"), "no_evidence", closed=True)
+        return threading.current_thread()
+
+    assert run(main()) not in where
+    assert where
+
+
 def test_a_client_that_leaves_frees_its_place(run):
     async def main():
         guard = HeldGuard()
