@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, TypeGuard, cast, get_args
 
 from franq_guard.basics.text import trimmed
@@ -190,22 +190,37 @@ def passage_title(item: Mapping[Any, Any]) -> str:
 
 
 def _claims(given: Iterable[object], answer: str) -> tuple[Claim, ...]:
-    """The given claims; the answer's words are read once for all of them, and only if needed."""
-    index = cache(lambda: Index(answer))
-    return tuple(_claim(item, answer, index) for item in given)
+    """The given claims."""
+    read = _Read(answer)
+    return tuple(_claim(item, read) for item in given)
 
 
-def _claim(item: object, answer: str, index: Callable[[], Index]) -> Claim:
+class _Read:
+    """An answer whose words and sentences are read once for all claims, and only if needed."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    @cached_property
+    def index(self) -> Index:
+        return Index(self.answer)
+
+    @cached_property
+    def sentences(self) -> list[Span]:
+        return sentences(self.answer, 0, len(self.answer))
+
+
+def _claim(item: object, read: _Read) -> Claim:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str) or not item["text"]:
         raise ValueError(
             "each of 'claims' must be a non-empty string, or an object with one as 'text'"
         )
     if item.get("spans") not in (None, []):
-        spans, score = _spans(item["spans"], len(answer)), 1.0
+        spans, score = _spans(item["spans"], len(read.answer)), 1.0
     else:
-        found = index().align(item["text"])
+        found = read.index.align(item["text"])
         near = found.score < ALIGNED
-        spans = _nearest_sentence(found.spans, answer) if near else found.spans
+        spans = _nearest_sentence(found.spans, read) if near else found.spans
         score = found.score
     return Claim(
         text=item["text"],
@@ -235,17 +250,17 @@ def _spans(items: object, length: int) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _nearest_sentence(spans: Iterable[Span], answer: str) -> tuple[Span, ...]:
+def _nearest_sentence(spans: Iterable[Span], read: _Read) -> tuple[Span, ...]:
     """The sentence that overlaps most with ``spans``; the whole answer if none overlaps."""
     known = list(spans)
 
     def shared(sentence: Span) -> int:
         return sum(max(0, min(b, sentence[1]) - max(a, sentence[0])) for a, b in known)
 
-    best = max(sentences(answer, 0, len(answer)), key=shared, default=(0, 0))
+    best = max(read.sentences, key=shared, default=(0, 0))
     if shared(best):
         return (best,)
-    start, end = trimmed(answer, 0, len(answer))
+    start, end = trimmed(read.answer, 0, len(read.answer))
     return ((start, end),) if start < end else ()
 
 

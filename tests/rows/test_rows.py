@@ -17,7 +17,7 @@ from franq_guard.records import (
     Trace,
     Verdict,
 )
-from franq_guard.rows import RowError, read_traces, trace_from_dict
+from franq_guard.rows import RowError, read_traces, trace_from_dict, traces
 from franq_guard.rows.traces import passages_from, trace_of
 
 ROW = {"question": "Who?", "passages": ["Ada wrote it."], "answer": "Ada did."}
@@ -84,9 +84,12 @@ def test_what_another_program_calls_source_and_tokens_is_no_error():
 
 def test_the_answer_is_read_once_for_all_claims(monkeypatch):
     read, keys = [], alignment.keys
+    split, sentences = [], traces.sentences
     monkeypatch.setattr(alignment, "keys", lambda text: read.append(text) or keys(text))
-    trace_from_dict(ROW | {"claims": ["Ada did", "did Ada", "she did"]})
+    monkeypatch.setattr(traces, "sentences", lambda *of: split.append(of) or sentences(*of))
+    trace_from_dict(ROW | {"claims": ["Ada did", "did Ada", "she did", "a zebra", "two zebras"]})
     assert read.count(ROW["answer"]) == 1
+    assert len(split) == 1
 
 
 def test_claims_may_be_texts():
