@@ -129,21 +129,40 @@ def _matches(claim: Sequence[Key], window: Sequence[Key]) -> tuple[list[int], Ma
 def _in_order(claim: Sequence[Key], window: Sequence[Key]) -> list[tuple[int, int, float]]:
     """The best matches in the same order: (claim word, window word, weight); O(claim x window)."""
     rows, columns = len(claim) + 1, len(window) + 1
+    places: dict[tuple[str, float], list[int]] = {}  # most words stand in the window repeatedly
+    for j, word in enumerate(window):
+        places.setdefault((word.key, word.weight), []).append(j)
     # score[i][j]: the best score of the first i claim and j window words, with the cost of gaps.
     score = [[0.0] * columns for _ in range(rows)]
     step = [[0] * columns for _ in range(rows)]  # 0: skip claim word, 1: match, 2: skip window word
-    for i in range(1, rows):
+    for i, word in enumerate(claim, 1):
+        gains = _gains(word, window, places)
+        if not gains:  # no match: the scores are those without this word
+            score[i] = score[i - 1]
+            continue
         above, here, moves = score[i - 1], score[i], step[i]
+        before = 0.0
         for j in range(1, columns):
             best, move = above[j], 0
-            skipped = here[j - 1] - (_GAP if here[j - 1] > 0 else 0.0)
+            skipped = before - _GAP if before > 0 else before
             if skipped > best:
                 best, move = skipped, 2
-            worth = _worth(claim[i - 1], window[j - 1])
-            if worth and above[j - 1] + worth * claim[i - 1].weight > best:
-                best, move = above[j - 1] + worth * claim[i - 1].weight, 1
+            if j in gains and above[j - 1] + gains[j] > best:
+                best, move = above[j - 1] + gains[j], 1
             here[j], moves[j] = best, move
+            before = best
     return _walk_back(claim, window, score, step)
+
+
+def _gains(
+    word: Key, window: Sequence[Key], places: Mapping[tuple[str, float], Sequence[int]]
+) -> dict[int, float]:
+    """The number of each word of the window that matches, from 1, and what the match is worth."""
+    found: dict[int, float] = {}
+    for at in places.values():
+        if worth := _worth(word, window[at[0]]):
+            found |= dict.fromkeys((j + 1 for j in at), worth * word.weight)
+    return found
 
 
 def _walk_back(
