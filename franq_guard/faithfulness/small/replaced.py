@@ -24,6 +24,7 @@ from franq_guard.faithfulness.small.differences.derived import (
     states_a_case,
 )
 from franq_guard.faithfulness.small.differences.exchanged import exchanged, lists_differently
+from franq_guard.faithfulness.small.differences.frequencies import other_frequency
 from franq_guard.faithfulness.small.differences.gaps import SOME, Gap
 from franq_guard.faithfulness.small.differences.opposites import opposed, opposite_key
 from franq_guard.faithfulness.small.differences.roles import turned_round
@@ -67,6 +68,8 @@ class Replaced(NamedTuple):
 REPLACED: Final = Replaced._fields
 _NEARLY_ALL: Final = 0.8
 """What differs is all that differs only if the sentence has so many of the claim's other words."""
+_MOST: Final = 0.65
+"""How often something is needs so many of them: it is told of what stands beside it."""
 _NAME_ALONE: Final = 3
 """A name that alone differs is in 175 unsupported natural claims and 5 supported ones, one beside
 other words in 180 and 69: the logarithm of the odds is more than three times as large."""
@@ -193,6 +196,8 @@ class _Pair:
 
     def other_number(self, everywhere: Known) -> int:
         if self.share >= _NEARLY_ALL and crosses(*self.texts):
+            return 2
+        if self.share >= _MOST and other_frequency(*self.texts):
             return 2
         own, other = self.here.numbers, self.there.numbers
         numbers = own - other, other - own

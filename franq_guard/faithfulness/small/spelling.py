@@ -12,6 +12,7 @@ from typing import Final
 
 from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
+from franq_guard.faithfulness.small.differences.frequencies import frequencies_as_in
 from franq_guard.faithfulness.small.plain import plain
 from franq_guard.faithfulness.small.signs import limits_as_in
 from franq_guard.records import Span
@@ -32,7 +33,7 @@ def as_written(claim: str, text: str) -> str:
         text: all that may support it.
     """
     text = plain(text).text
-    claim = plain(limits_as_in(text, claim)).text
+    claim = frequencies_as_in(text, plain(limits_as_in(text, claim)).text)
     found = list(read(claim))
     known = _spellings(text) if found else {}
     places: dict[Span, set[str]] = {}

@@ -1,0 +1,103 @@
+"""Reads how often something is.
+
+"Every second week", "every 14 days" and "fortnightly" are equal, "every week" is more often.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.rewritten import rewritten
+from franq_guard.faithfulness.small.words import stem
+from franq_guard.records import Span
+
+_STEPS: Final = {
+    word: step
+    for step, words in enumerate(
+        (
+            "second other two 2nd", "third three 3rd", "fourth four 4th", "fifth five 5th",
+            "sixth six 6th", "seventh seven 7th", "eighth eight 8th", "ninth nine 9th",
+            "tenth ten 10th",
+        ),
+        start=2,
+    )
+    for word in words.split()
+}  # fmt: skip
+_EVERY: Final = re.compile(
+    rf"\b(?:every|each)(?: (?P<step>{'|'.join(_STEPS)}|\d{{1,3}}))? (?P<what>[^\W\d_]+)", re.I
+)
+_ADVERBS: Final = {
+    "hourly": ("hour", 1), "daily": ("day", 1), "weekly": ("week", 1), "fortnightly": ("week", 2),
+    "monthly": ("month", 1), "quarterly": ("quarter", 1), "yearly": ("year", 1),
+    "annually": ("year", 1),
+}  # fmt: skip
+_ADVERB: Final = re.compile(rf"\b(?:{'|'.join(_ADVERBS)})\b", re.I)
+_ADJECTIVE: Final = re.compile(r"\w+ly\b(?= [a-z])", re.I)
+"""An adverb of `_ADVERBS` before the noun that it is an adjective of."""
+_EQUAL: Final = {
+    ("hour", 24): ("day", 1), ("day", 7): ("week", 1), ("day", 14): ("week", 2),
+    ("month", 3): ("quarter", 1), ("month", 12): ("year", 1),
+}  # fmt: skip
+_UNCOUNTED: Final = word_set("few several couple so one single other now")
+"""Behind "every" they are nothing that is counted: "every few days", "every so often"."""
+
+
+class _Frequency(NamedTuple):
+    span: Span
+    step: tuple[str, int]
+    """What is counted (days, visits), and 1 for every one, 2 for every second one."""
+    plain: bool
+    """Whether it is "every" or "each" and no number."""
+
+
+def other_frequency(claim: str, sentence: str) -> bool:
+    """Whether both tell how often something is, by the same thing, and by no equal step.
+
+    "Every Thursday" beside "every other Thursday", "weekly" beside "every two weeks". Of labelled
+    pairs (training and fitting folds) whose sentence has two thirds of the claim's other words 11
+    unsupported ones are so and no supported one.
+    """
+    mine = _by_thing(claim)
+    theirs = _by_thing(sentence) if mine else {}
+    return any(mine[what].isdisjoint(theirs[what]) for what in mine.keys() & theirs.keys())
+
+
+def frequencies_as_in(text: str, claim: str) -> str:
+    """Return a claim with its frequencies in the words that a text has for the same.
+
+    "Every week" for "each week" is left alone, since the network knows that, and so is "a weekly
+    report", where other words would not fit.
+    """
+    mine = [one for one in _frequencies(claim) if not _ADJECTIVE.match(claim, one.span[0])]
+    theirs = _frequencies(text) if mine else []
+    changes = []
+    for own in mine:
+        equal = [one for one in theirs if one.step == own.step]
+        if equal and not (own.plain and any(one.plain for one in equal)):
+            changes.append((own.span, text[slice(*equal[0].span)]))
+    return rewritten(claim, changes).text
+
+
+def _by_thing(text: str) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for one in _frequencies(text):
+        what, step = one.step
+        found.setdefault(what, set()).add(step)
+    return found
+
+
+def _frequencies(text: str) -> list[_Frequency]:
+    """In their order."""
+    found = []
+    for match in _EVERY.finditer(text):
+        step, what = (match["step"] or "").lower(), match["what"].lower()
+        if what not in _UNCOUNTED:
+            number = int(step) if step.isdigit() else _STEPS.get(step, 1)
+            counted = stem(what), number
+            found.append(_Frequency(match.span(), _EQUAL.get(counted, counted), not step))
+    for match in _ADVERB.finditer(text):
+        step_of = _ADVERBS[match[0].lower()]
+        found.append(_Frequency(match.span(), step_of, step_of[1] == 1))
+    return sorted(found)
