@@ -101,9 +101,21 @@ def check_size(
             settings.max_answer_chars,
         ),
         ("too_many_claims", "claims", len(_listed(claims)), settings.max_claims),
+        (
+            "claims_too_long",
+            "characters of the claims",
+            sum(map(_length, _listed(claims))),
+            settings.max_answer_chars,
+        ),
     ):
         if found > most:
             raise _too_many(code, what, found, most)
+
+
+def _length(claim: object) -> int:
+    """Characters of a given claim, which may be in an object."""
+    text = claim.get("text") if isinstance(claim, Mapping) else claim
+    return len(text) if isinstance(text, str) else 0
 
 
 def size_of(passages: Iterable[Passage]) -> int:

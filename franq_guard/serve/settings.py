@@ -47,7 +47,8 @@ class ServeSettings:
         max_passage_chars: most characters of all passages of one answer together, with their
             titles and ids; also of its question and of each prompt.
         max_answer_chars: most characters of one answer.
-        max_claims: most claims given with one answer.
+        max_claims: most claims given with one answer; together they have at most
+            ``max_answer_chars`` characters.
         max_samples: most samples given with one answer.
         queue: most answers that may wait; further ones are refused.
         batches: most batches in work at once; further ones are refused.

@@ -134,6 +134,8 @@ def test_a_complaint_names_the_key(run):
         ({"samples": ["a" * 21]}, "answer_too_long"),
         ({"samples": [{"text": "a" * 21}]}, "answer_too_long"),
         ({"claims": [{"text": "a"}] * 3}, "too_many_claims"),
+        # 21 = 10 + 11
+        ({"claims": [{"text": "a" * 10}, "a" * 11]}, "claims_too_long"),
         ({"samples": ["a"] * 3}, "too_many_samples"),
         ({"prompt": "p" * 31}, "prompt_too_long"),
         ({"contrast": "p" * 31}, "contrast_too_long"),
