@@ -56,7 +56,10 @@ _FIELD = re.compile(r"[ \t]*([^\W\d_])[\w-]*(?: [\w-]+){0,2}:(?: +\S|$)")
 _FOOTNOTE = re.compile(r"[ \t]*(?:\[\^?\d{1,3}\]:|[¹²³⁰⁴-⁹]{1,3}:?)[ \t]+(?=\S)")
 _PIPE = re.compile(r"(?<!\\)\|")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
-_TASK = re.compile(r"\[[ xX]\][ \t]+")
+_TASK = re.compile(r"\[[ xX✓✔]?\][ \t]+")
+"""The box of a task, behind the mark of its item: "- [x] Waterproof"."""
+_BOX = re.compile(r"[ \t]*\[[ x✓✔]\][ \t]+(?=\S)")
+"""The box that is the only mark of its line; "[X] was founded in 1900" may lack a name."""
 _DELIMITER_ROW = re.compile(
     r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*+:?-*+:?[ \t]*+)*+$"
 )  # ++ and *+: a row of empty cells is read in one way only
@@ -180,7 +183,7 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
         span = trimmed(text, note.end(), end)
         return Block("footnote", *span, marker=(left, span[0]), after_blank=blank)
     item = _ITEM.match(text, body, end)
-    item = _SIGN.match(text, body, end) if item is None else item
+    item = item or _SIGN.match(text, body, end) or _BOX.match(text, body, end)
     is_title = item is not None and item.group().lstrip()[0] in _TITLE_SIGNS
     if item and is_title and _BOLD_HEADING.match(text, item.end(), end):
         return Block("heading", *trimmed(text, item.end(), end), after_blank=blank)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from franq_guard.claims import RuleSplitter
+from franq_guard.claims import RuleSplitter, remove_claims
+from franq_guard.claims.rules.citations import citations
 
 SPLITTER = RuleSplitter()
 
@@ -77,3 +78,23 @@ def test_a_list_of_what_is_not_so_denies_its_items(lead):
 )  # fmt: skip
 def test_another_list_states_its_items(lead):
     assert stated(f"{lead}\n- The K7 is red.\n")[-1] == "The K7 is red."
+
+
+@pytest.mark.parametrize(
+    "mark", ["- [ ]", "* [x]", "+ [X]", "1. [x]", "- []", "- [✓]", "[ ]", "[x]"]
+)
+def test_the_box_of_a_task_is_part_of_its_mark(mark):
+    answer = f"The pump:\n\n{mark} Runs on petrol\n{mark} It holds 4 litres.\n"
+    claims = [claim for claim in SPLITTER.split(answer) if claim.not_a_claim is None]
+    assert [claim.text for claim in claims] == ["The pump: Runs on petrol.", "It holds 4 litres."]
+    said = [answer[a:b] for claim in claims for a, b in claim.spans]
+    assert said == ["Runs on petrol", "It holds 4 litres."]
+    assert citations(answer) == []
+    assert streamed(answer) == SPLITTER.split(answer)
+    assert "petrol" not in remove_claims(answer, SPLITTER.split(answer), [1])
+    assert "[" not in remove_claims(answer, SPLITTER.split(answer), [1, 2])
+
+
+@pytest.mark.parametrize("text", ["[X] was founded in 1900.", "[y] It is red.", "It is [x] red."])
+def test_other_brackets_are_no_boxes(text):
+    assert [claim.text for claim in SPLITTER.split(text)] == [text]

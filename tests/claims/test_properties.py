@@ -16,6 +16,7 @@ from franq_guard.records import Token
 SPLITTER = RuleSplitter()
 ANY_TEXT = st.text(st.characters(), max_size=120)  # control characters and lone surrogates too
 PIECES = [
+    "\n- [x] ", "\n[ ] ",
     "Marie Curie", "was born in Warsaw", " and ", "won two prizes", ", who ", ", which is big",
     ".", "; ", "\n", "\n\n", "- ", "1. ", "# ", "| a | b |\n|---|---|\n", "```\n", "(", ")", '"',
     "```markdown\n",

@@ -10,6 +10,7 @@ from franq_guard.claims.settling import LOOK_AHEAD
 
 SPLITTER = RuleSplitter()
 PIECES = [
+    "\n- [x] ", "\n[ ] ",
     "Marie Curie was born in Warsaw", " and won two prizes", ", who left early", ", which is big",
     ". ", ".", "; ", "\n", "\n\n", "\n- ", "\n1. ", "1. ", "2) ", "(1) ", "a) ", "\n# Life\n",
     "\n\n| a | b |\n|---|---|\n| c | d |\n\n", "\n```\n", "(", ")", '"', "“", "”", "'", "’", "‘",
