@@ -237,3 +237,34 @@ def test_a_header_row_that_names_columns_is_none(head):
         f"Sales: {head.split(' | ')[1]}: big."
     ]
     assert stated("| Size | 9 cm | Age |\n|---|---|---|\n| a | | c |") == ["A: Age: c."]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Step 1: Heat the water to 90 °C", "Step 2 – The water boils at 90 °C",
+        "1. Heat the water to 90 °C", "Step 1: Add 3 eggs", "Step 3 - Bake it for 20 minutes",
+        "2) Preheat the oven to 180°C", "Step 6: Pay the €50 fee",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["### {}", "**{}**"])
+def test_a_step_with_an_amount_is_a_claim_and_names_what_is_below_it(step, form):
+    answer = f"## Tea\n\nIt is red.\n\n{form.format(step)}\n\n- Then pour it.\n"
+    head, told, claim, below = SPLITTER.split(answer)
+    assert (head.not_a_claim, told.not_a_claim, claim.not_a_claim) == ("heading", None, None)
+    assert step.partition(" ")[2].partition(" ")[2] in claim.text
+    assert answer[slice(*claim.spans[0])].strip("*").endswith(step[-6:])
+    assert below.context == f"heading: {step}"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Step 1: Heat the water", "1. Visit the 12 Apostles", "Step 1: Heat pumps under 5 kW",
+        "Step 2: The 3 settings", "1. Install Python 3.11", "3. The 5 km run",
+        "Step 1: Heating to 90 °C", "Step 2: How to heat it to 90 °C", "Step 3: Repeat step 1",
+        "Heat the water to 90 °C", "Step 1: Installation", "Installation", "Pump weight and size",
+    ],
+)  # fmt: skip
+def test_a_step_that_only_names_what_is_below_it_is_a_heading(step):
+    assert stated(f"It is red.\n\n### {step}\n\nThen pour it.") == ["It is red.", "Then pour it."]

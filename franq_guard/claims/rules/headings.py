@@ -14,7 +14,7 @@ from franq_guard.claims.rules.finite_verb import find_verb, subject_start
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.nonclaims import has_verb, reason
 from franq_guard.claims.rules.render import plain
-from franq_guard.claims.rules.verbs import PLAIN_BASE_FORMS, is_participle
+from franq_guard.claims.rules.verbs import BASE_FORMS, PLAIN_BASE_FORMS, is_participle
 from franq_guard.records import Span
 
 _ANSWER = re.compile(r"(?:(?:the|short|final|direct|quick|my) )*answer\s*:\s*\w", re.I)
@@ -53,6 +53,17 @@ _VALUE_TOLD = re.compile(
     re.I,
 )
 _NUMBERING = re.compile(r"\d{1,2}[.)]\s+")
+_STEP = re.compile(
+    r"(?:(?P<named>step )\d{1,2}(?: ?[:)–—]| -)|\d{1,2}(?: ?[:)–—]| -|\.))[*_]*\s+", re.I
+)
+"""What is before the title of a step: "Step 1: Heat the water", "2) Heat the water"."""
+_IN_UNITS = re.compile(
+    r"\d(?:\s?(?:°\s?[CFK]?|%|[kmc]?[gml]|min|sec|hours?|minutes?|seconds?|days?|weeks?|bar|psi"
+    r"|k?[WVA]|[kMG]?Hz|lit(?:re|er)s?|(?:kilo|milli|centi)?(?:met(?:re|er)|gram)s?|inch(?:es)?"
+    r"|degrees?|cups?|tbsp|tsp|oz|lbs?)(?![^\W_])|°)"
+    r"|[$€£¥]\s?\d"
+)
+"""An amount that surely is one; "1. Visit the 12 Apostles" has none."""
 _KEY = re.compile(r"(?P<key>[^\W\d_][^:]{0,40}):\s+(?P<value>\S.*)")
 _NO_TITLE = (
     (w.DETERMINERS - w.POSSESSIVES - word_set("a an the"))
@@ -148,6 +159,8 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
         return False
     if lone(text) or _ANSWER.match(text) or has_value(text) or _is_sentence(text):
         return True
+    if tells_step(text):
+        return True
     if before.endswith(":"):
         return is_last or _AWAITS.search(before) is not None
     return is_last and is_first
@@ -177,6 +190,31 @@ def has_value(heading: str) -> bool:
     if named is None or named["key"].split()[-1].lower() in _COUNTED:
         return False
     return _VALUE_TOLD.match(named["value"]) is not None
+
+
+def tells_step(heading: str) -> bool:
+    """Whether a heading tells what to do, how much or how long: "Step 1: Heat it to 90 °C".
+
+    Without an amount it only names what the text below tells: "Step 1: Heat the water".
+    """
+    text = plain(heading).strip(_MARKS)
+    step = _STEP.match(text)
+    if step is None:
+        return False
+    title = text[step.end() :]
+    amount = re.search(_VALUE, title) if step["named"] else _IN_UNITS.search(title)
+    return amount is not None and (_orders(title) or _has_clause(title))
+
+
+def _orders(title: str) -> bool:
+    """Whether it begins with a verb that tells what to do: "Add 3 eggs", not "Heat pumps"."""
+    first, *rest = lex(title)[:3]
+    low = first.low
+    if low in PLAIN_BASE_FORMS:
+        return bool(rest)
+    if low not in BASE_FORMS or not rest:
+        return False
+    return rest[0].low in w.DETERMINERS | {"it", "them"} or rest[0].is_number
 
 
 def _is_sentence(text: str) -> bool:

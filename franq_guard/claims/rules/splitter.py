@@ -27,6 +27,7 @@ from franq_guard.claims.rules.headings import (
     heading_states,
     names_its_items,
     names_source,
+    tells_step,
     title,
 )
 from franq_guard.claims.rules.joined import joined
@@ -113,7 +114,8 @@ class RuleSplitter:
             span = (block.start, block.end)
             if block.kind in _PROSE:
                 follow = self._opening(answer, block, found[i + 1 : i + 2])
-                named = has_value(heading)  # "Plan B: 9 euros" says what the next lines are about
+                # "Plan B: 9 euros" and "Step 1: ..." say what the next lines are about.
+                named = has_value(heading) or tells_step(heading)
                 if named:
                     reader.heading("")
                 yield from self._prose(answer, stated, block, reader, after, follow)
