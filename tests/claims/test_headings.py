@@ -268,3 +268,36 @@ def test_a_step_with_an_amount_is_a_claim_and_names_what_is_below_it(step, form)
 )  # fmt: skip
 def test_a_step_that_only_names_what_is_below_it_is_a_heading(step):
     assert stated(f"It is red.\n\n### {step}\n\nThen pour it.") == ["It is red.", "Then pour it."]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '- "The pump holds 47 litres." (manual.pdf)', "1. “The pump holds 47 litres” – manual.pdf",
+        '- manual.pdf: "The pump holds 47 litres."', '- Manual, page 3: "Pump B holds 47 litres."',
+        '- manual.pdf, "Red pumps. The pump holds 47 litres."',
+        "- The pump holds 47 litres (manual.pdf)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("above", ["Sources:", "## References", "**Sources**"])
+def test_a_sentence_that_an_entry_of_the_sources_quotes_is_a_claim(above, entry):
+    answer = f"It is red.\n\n{above}\n- leaflet.pdf\n{entry}\n- Pump guide, 2019"
+    claims = [claim for claim in SPLITTER.split(answer) if claim.not_a_claim is None]
+    assert "47 litres" in claims[-1].text
+    assert "47 litres" in answer[slice(*claims[-1].spans[0])]
+    left = remove_claims(answer, SPLITTER.split(answer), range(len(SPLITTER.split(answer))))
+    assert "47" not in left
+    assert "leaflet.pdf" in left
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '"A History of Pumps." Journal of Pumps, 2019', '"Boeing recalls 47 planes" (report, 2019)',
+        '"The pump that wins", manual.pdf', '"The Pump Is Red", manual.pdf', "manual.pdf",
+        '"Is the pump red?" (guide, 2019)', '"How it works." Manual', "https://a.org/manual.pdf",
+        'Lee, "The pumps," Journal of Pumps, vol. 4', "[Manual](https://a.org)", "Manual, page 47",
+    ],
+)  # fmt: skip
+def test_a_title_in_the_sources_is_no_claim(entry):
+    assert stated(f"It is red.\n\nSources:\n- {entry}") == ["It is red."]

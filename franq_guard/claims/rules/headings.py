@@ -30,6 +30,11 @@ _WORK = re.compile(
     re.I,
 )
 """What only the name of a source has; "Sources" may also be those of vitamin C."""
+_QUOTED = re.compile(r"[\"“«„](?P<said>[^\"“”«»„]{3,400}(?P<ends>[^\"“”«»„,]))[\"”»“]")
+_SENTENCE_BEGINS = re.compile(
+    r"(?:the|an?|this|these|that|those|it|they|he|she|we|you|its)\b", re.I
+)
+"""What hardly begins a headline: "Boeing recalls 47 planes"."""
 _PART = re.compile(r"[.:;!?]\s")
 _AMOUNT_OF = re.compile(r":[^\w:]*\d")
 _IN_BRACKETS = re.compile(r" ?\([^()]*\)")
@@ -179,9 +184,19 @@ def footnote_states(text: str) -> bool:
 
 def names_source(text: str) -> bool:
     """Whether an entry of a list of sources surely names one and states nothing."""
-    if _WORK.search(text) is None or _AMOUNT_OF.search(text):
+    if _WORK.search(text) is None or _AMOUNT_OF.search(text) or _quotes_sentence(text):
         return False
     return not any(_has_clause(part) for part in _PART.split(plain(text)))
+
+
+def _quotes_sentence(entry: str) -> bool:
+    """Whether it quotes what a source says, not its title: '"It holds 9 l." (manual.pdf)'."""
+    for quoted in _QUOTED.finditer(entry):
+        said = plain(quoted["said"])
+        whole = quoted["ends"] in ".!" or _SENTENCE_BEGINS.match(said)
+        if whole and any(_has_clause(part) for part in _PART.split(said)):
+            return True
+    return False
 
 
 def has_value(heading: str) -> bool:
