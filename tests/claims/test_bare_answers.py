@@ -169,7 +169,7 @@ def test_read_by_its_form_a_bare_answer_is_scored_with_its_question():
 
 def test_a_stream_sees_the_same_lone_answer():
     question, guard = "Is the K2 blue?", Guard(faithfulness=FakeFaithfulness())
-    for answer in ("No.", "No.\n\nI hope this helps!"):
+    for answer in ("No.", "No.\n\nI hope this helps!", "False.", "Not at all.\n"):
 
         def trace(so_far):
             return Trace(question, (Passage("The K2 is blue."),), Generation(so_far))
@@ -205,3 +205,58 @@ def test_a_stream_sees_the_same_denial():
     stream.close()
     assert [v.claim.text for v in seen.verdicts][:2] == [OPENED, NOT]
     assert seen.verdicts == guard.check_trace(trace(answer)).verdicts
+
+
+PUMP = "Is the pump waterproof?"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "full"),
+    [
+        (PUMP, "True.", "The pump is waterproof."),
+        (PUMP, "**False**", "The pump is not waterproof."),
+        ("True or false: the pump is waterproof?", "True", "The pump is waterproof."),
+        ("True or false: the pump is waterproof", "False.", "The pump is not waterproof."),
+        ("The pump is waterproof. True or false?", "False.", "The pump is not waterproof."),
+        ("Is it true that the pump is waterproof?", "No.", "The pump is not waterproof."),
+        ("Is it true that the pump runs on oil?", "Yes.", "The pump runs on oil."),
+        (PUMP, "Definitely not [1].", "The pump is not waterproof."),
+        (PUMP, "Of course not!", "The pump is not waterproof."),
+        (PUMP, "Not at all.", "The pump is not waterproof."),
+        (PUMP, "Definitely.", "The pump is waterproof."),
+    ],
+)
+def test_true_false_and_definitely_are_read_as_yes_and_no(question, answer, full):
+    (claim,) = SPLITTER.split(answer, question=question)
+    assert (claim.full, claim.not_a_claim) == (full, None)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is it true that the pump runs on oil?", "False."),
+        ("Is it true that every pump is red?", "No."),
+        ("True or false: the pump is red and big?", "False."),
+        ("Is the pump used in Kassel blue?", "True."),
+        ("Should the pump be oiled?", "True."),
+    ],
+)
+def test_what_a_true_states_may_be_uncertain(question, answer):
+    (claim,) = SPLITTER.split(answer, question=question)
+    assert (claim.full, claim.not_a_claim) == (None, "yes or no")
+
+
+def test_beside_a_sentence_true_states_nothing_unless_it_is_a_value():
+    found = SPLITTER.split("True. It is made in Ulm.", question=PUMP)
+    assert [claim.not_a_claim for claim in found] == ["yes or no", None]
+    answer = "False. The pump is waterproof."
+    assert [claim.text for claim in SPLITTER.split(answer, question=PUMP)] == [
+        "The pump is not waterproof.", "The pump is waterproof.",
+    ]  # fmt: skip
+    found = SPLITTER.split("True. It is a flag.", question="What does it return?")
+    assert [claim.not_a_claim for claim in found] == [None, None]
+    listed = "Allowed are:\n\n- true\n- false\n\nIt is true at first."
+    texts = [c.text for c in SPLITTER.split(listed, question=PUMP) if c.not_a_claim is None]
+    assert texts == ["Allowed are: True.", "Allowed are: False.", "It is true at first."]
+    found = SPLITTER.split("## False\n\n- It is red.", question=PUMP)
+    assert [claim.not_a_claim for claim in found] == ["heading", None]

@@ -10,7 +10,8 @@ from franq_guard.claims.settling import LOOK_AHEAD
 
 SPLITTER = RuleSplitter()
 PIECES = [
-    "\n- [x] ", "\n[ ] ",
+    "\n- [x] ", "\n[ ] ", "True. ", "False.\n", "Neither. ",
+    "Sources:\n- \"It is big.\" (a.pdf)\n", "\n## Step 1: Heat it to 9 km\n",
     "Marie Curie was born in Warsaw", " and won two prizes", ", who left early", ", which is big",
     ". ", ".", "; ", "\n", "\n\n", "\n- ", "\n1. ", "1. ", "2) ", "(1) ", "a) ", "\n# Life\n",
     "\n\n| a | b |\n|---|---|\n| c | d |\n\n", "\n```\n", "(", ")", '"', "“", "”", "'", "’", "‘",
@@ -43,8 +44,8 @@ PIECES = [
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
 
-def units(text):
-    return [(unit.span, unit.claims) for unit in SPLITTER.units(text, question="Where is Rome?")]
+def units(text, question="Where is Rome?"):
+    return [(unit.span, unit.claims) for unit in SPLITTER.units(text, question=question)]
 
 
 @given(TEXTS, TEXTS)
@@ -68,6 +69,16 @@ def test_what_is_settled_is_the_same_in_every_longer_text(text, more):
     later = units(text + more)
     assert later[: len(now)] == now
     assert all(start >= end for (start, _), _ in later[len(now) :])
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=4).map("".join), TEXTS)
+@settings(max_examples=100, deadline=None)
+@example("False. ", "It is big. It rained all day long in Paris. ")
+def test_an_answer_to_a_yes_no_question_is_settled_for_good(text, more):
+    for question in ("Is Rome big?", "Is Rome old or big?"):
+        end = RuleSplitter().settled(text)
+        now = [unit for unit in units(text, question) if unit[0][1] <= end]
+        assert units(text + more, question)[: len(now)] == now
 
 
 def test_prose_is_settled_a_look_ahead_later():

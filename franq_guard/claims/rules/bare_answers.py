@@ -1,4 +1,4 @@
-"""Answers without a content word: "Yes." and "It does." state nothing beside a full sentence.
+"""Answers without a content word: "Yes.", "True." and "It does." state nothing beside a sentence.
 
 Unless that sentence denies the "Yes.": then both are claims, and at least one of them is false.
 Alone such an answer states what was asked, or its opposite.
@@ -13,7 +13,12 @@ from franq_guard.claims.rules.nonclaims import has_verb, reason
 from franq_guard.claims.rules.questions import ASKS, SCOPE, statement
 from franq_guard.claims.rules.render import as_sentence, plain
 
-_YES_NO = r"(?:yes|no|yep|yeah|yup|nope|correct|incorrect|indeed|exactly)"
+_FIRM_NO = r"(?:(?:definitely|absolutely|certainly|surely|of course) not|not at all)"
+_TRUE_FALSE = r"(?:true|false)(?!\W*:)"
+_YES_NO = (
+    r"(?:yes|no|yep|yeah|yup|nope|correct|incorrect|indeed|exactly|definitely"
+    rf"|{_FIRM_NO}|{_TRUE_FALSE})"
+)
 _SUBJECT = "(?:it|he|she|they|we|you|i|this|that|these|those|there)"
 _AUXILIARY = "|".join(sorted(re.escape(x) for x in w.FINITE_AUXILIARIES))
 _ECHO = rf"(?:{_YES_NO}[,;:]? )?{_SUBJECT} (?:{_AUXILIARY})(?: not)?(?: too)?[^\w.!]*[.!]"
@@ -23,13 +28,23 @@ _YES_OR_NO = re.compile(rf"\W*{_YES_NO}\W*$", re.I)
 _BEGINS = re.compile(rf"\W*{_YES_NO}\b", re.I)
 _BARE = re.compile(rf"\W*{_ANSWER}\W*$", re.I)
 _AT_END = re.compile(rf"(?:^|\n|[.!?…:]{_MARKS}\s+){_MARKS}\W*{_ANSWER}\W*$", re.I)
-_SURE = re.compile(r"\W*(?:yes|yep|yeah|yup|(?P<no>no|nope))\W*$", re.I)
+_SURE = re.compile(
+    rf"\W*(?:yes|yep|yeah|yup|true|definitely|(?P<no>no|nope|false|{_FIRM_NO}))\W*$", re.I
+)
+_VALUE = re.compile(rf"\W*{_TRUE_FALSE}\W*$", re.I)
+_ASKS_WHETHER = re.compile(
+    rf"(?:.*[.!?,:]\s+)?\W*(?:(?:and|but|so) )?(?:{_AUXILIARY})\b(?! you\b)[^.!?]*\?*\W*$"
+    r"|.*\b(?:true or false|right or wrong)\b",
+    re.I | re.S,
+)
+"""What "True." answers; not "Can you list them?", which asks one to do something."""
 _NOES = frozenset({"no", "nope"})
 _SURE_ECHO = re.compile(
     rf"\W*(?:(?P<said>yes|yep|yeah|yup|no|nope)[,;:]? )?(?:it|he|she|they|this|these|that|there)"
     rf" (?P<verb>{_AUXILIARY})(?P<not> not)?\W*$",
     re.I,
 )
+_MOST_READ = 500
 _POSITIVE = {"can't": "can", "cannot": "can", "won't": "will"}
 
 
@@ -74,6 +89,23 @@ def denied(sentence: str, question: str, after: str) -> str | None:
 def lone(sentence: str) -> bool:
     """Whether the sentence is "Yes." or "No, it is not."; what it states depends on a question."""
     return _BARE.match(sentence.replace("’", "'")) is not None
+
+
+def is_value(sentence: str) -> bool:
+    """Whether it is "True" or "False", which may also be a value or the name of a part."""
+    return _VALUE.match(sentence) is not None
+
+
+def means_value(sentence: str, question: str, lead: str) -> bool:
+    """Whether "False." is what was asked for, as in "What does it return?", or an item of a list.
+
+    ``lead``: what leads to the list it is in: "Allowed are:".
+    """
+    return is_value(sentence) and (bool(lead) or not _asks_whether(question))
+
+
+def _asks_whether(question: str) -> bool:
+    return _ASKS_WHETHER.match(question[-_MOST_READ:]) is not None
 
 
 def asked(sentence: str, question: str) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from franq_guard.basics.words import word_set
 from franq_guard.claims.blocks import SIGNED, Block, title_words
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.bare_answers import lone
+from franq_guard.claims.rules.bare_answers import is_value, lone
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.finite_verb import find_verb, subject_start
 from franq_guard.claims.rules.lexer import lex
@@ -162,9 +162,9 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
     text = plain(text).strip(_MARKS)
     if reason(text) is not None:
         return False
-    if lone(text) or _ANSWER.match(text) or has_value(text) or _is_sentence(text):
+    if lone(text) and not is_value(text):
         return True
-    if tells_step(text):
+    if _ANSWER.match(text) or has_value(text) or _is_sentence(text) or tells_step(text):
         return True
     if before.endswith(":"):
         return is_last or _AWAITS.search(before) is not None

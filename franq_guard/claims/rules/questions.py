@@ -6,13 +6,15 @@ in Kassel blue?" the subject may end after "pump" or after "Kassel", so nothing 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.finite_verb import is_adverb
+from franq_guard.claims.rules.finite_verb import find_verb, is_adverb
 from franq_guard.claims.rules.lexer import Word, lex
+from franq_guard.claims.rules.nonclaims import has_verb
 from franq_guard.claims.rules.render import as_sentence, plain
 
 ASKS = word_set("is are was were has have had do does did can could will would")
@@ -40,10 +42,21 @@ _NO_NAME = v.FINITE_FORMS | v.GERUNDS.keys() | w.AUXILIARIES | w.PREPOSITIONS | 
 _NO_SUBJECT = w.PREPOSITIONS | w.THIRD_PERSON | v.PLAIN_BASE_FORMS | v.THIRD_PERSON_FORMS
 _MARKS = frozenset({"$", "€", "£", "%"})
 _MOST = 40
+_LONGEST = 500
+_PUT = re.compile(
+    r"(?:(?:true or false|right or wrong)\b|is it (?:true|correct) that\b)"
+    r"[\s:,–—-]*(?P<said>[^.!?]+)[.!?]*"
+    r"|(?P<before>[^.!?]+)[.!?:,–—-] ?(?:true or false|right or wrong)\W*",
+    re.I,
+)
+"""A question that puts a statement to one: "True or false: the pump is blue?"."""
 
 
 def statement(question: str, *, yes: bool) -> str | None:
     """What the answer "Yes." or "No." to a question states; None if that is not certain."""
+    put = _PUT.fullmatch(plain(question).strip()) if len(question) < _LONGEST else None
+    if put is not None:
+        return _agreed(put["said"] or put["before"], yes=yes)
     words = lex(plain(question))
     while words and words[-1].text == "?":
         words.pop()
@@ -60,6 +73,22 @@ def statement(question: str, *, yes: bool) -> str | None:
     verb = [words[0].low] if yes else [words[0].low, "not"]
     said = [*(x.text for x in rest[:size]), *verb, *(x.text for x in rest[size:])]
     return as_sentence(" ".join(said))
+
+
+def _agreed(said: str, *, yes: bool) -> str | None:
+    """A statement that was put to one, or its denial; None if that is not certain."""
+    if yes:
+        return as_sentence(said) if has_verb(said) else None
+    words = lex(said)
+    verb = find_verb(words, 0, len(words))
+    if verb is None or words[verb].low not in _BE | {"can", "could", "will", "would"}:
+        return None
+    if any(x.low in _UNSURE or is_adverb(x) for x in words):
+        return None
+    if not all(x.is_word or x.text in _MARKS for x in words):
+        return None
+    texts = [x.text for x in words]
+    return as_sentence(" ".join([*texts[: verb + 1], "not", *texts[verb + 1 :]]))
 
 
 def _subject(verb: str, rest: Sequence[Word]) -> int:

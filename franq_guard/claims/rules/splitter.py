@@ -10,7 +10,8 @@ from franq_guard.basics.text import trimmed, with_line_feeds
 from franq_guard.claims.blocks import NOTHING, Block, blocks, closing_sources
 from franq_guard.claims.forms import SOURCES
 from franq_guard.claims.rules.asides import without_asides, without_examples
-from franq_guard.claims.rules.bare_answers import asked, denied, ends_bare, is_bare, lone
+from franq_guard.claims.rules.bare_answers import denied, ends_bare, is_bare, means_value
+from franq_guard.claims.rules.choices import answered
 from franq_guard.claims.rules.citations import Stated
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import DENIAL as DENIAL
@@ -234,14 +235,18 @@ class RuleSplitter:
     def _yes_or_no(
         self, answer: str, stated: Stated, reader: Reader, span: Span, following: str
     ) -> Claim | None:
-        """The claim of "Yes." or "It does."; None if the sentence is another one."""
+        """The claim of "Yes.", "It does." or "Both."; None if the sentence is another one."""
         text, own = answer[slice(*span)], stated.text[slice(*span)]
+        question = reader.open_question
+        if means_value(text, question or reader.question, reader.lead):
+            return None
         if is_bare(text, reader.before, following):
             full = denied(text, reader.question, following)
             return Claim(full or text, (span,), not_a_claim=None if full else "yes or no")
-        if self.language != "en" or reader.lead or not lone(own):
+        found = answered(own, question)
+        if self.language != "en" or reader.lead or found is None:
             return None
-        claim = Claim(as_sentence(own), (span,), full=asked(own, reader.open_question))
+        claim = Claim(as_sentence(own), (span,), full=found.full)
         claim = reader.place(stated.clear(claim))
         return claim if claim.full else replace(claim, not_a_claim="yes or no")
 
