@@ -169,7 +169,8 @@ def test_read_by_its_form_a_bare_answer_is_scored_with_its_question():
 
 def test_a_stream_sees_the_same_lone_answer():
     question, guard = "Is the K2 blue?", Guard(faithfulness=FakeFaithfulness())
-    for answer in ("No.", "No.\n\nI hope this helps!", "False.", "Not at all.\n"):
+    polite = ("Certainly.", "Certainly.\n\n## Facts\n\nIt is red.", "Sure! It is red.")
+    for answer in ("No.", "No.\n\nI hope this helps!", "False.", "Not at all.\n", *polite):
 
         def trace(so_far):
             return Trace(question, (Passage("The K2 is blue."),), Generation(so_far))
@@ -181,7 +182,8 @@ def test_a_stream_sees_the_same_lone_answer():
             while stream.wait() is not None:
                 pass
             seen = stream.answer()
-        assert seen.verdicts[0].claim.full == "The K2 is not blue."
+        if answer not in polite:
+            assert seen.verdicts[0].claim.full == "The K2 is not blue."
         assert seen.verdicts == guard.check_trace(trace(answer)).verdicts
 
 
@@ -238,7 +240,8 @@ def test_true_false_and_definitely_are_read_as_yes_and_no(question, answer, full
         ("Is it true that every pump is red?", "No."),
         ("True or false: the pump is red and big?", "False."),
         ("Is the pump used in Kassel blue?", "True."),
-        ("Should the pump be oiled?", "True."),
+        ("Is the pump used in Kassel blue?", "Absolutely!"),
+        ("Should the pump be oiled?", "Certainly."),
     ],
 )
 def test_what_a_true_states_may_be_uncertain(question, answer):
@@ -260,3 +263,31 @@ def test_beside_a_sentence_true_states_nothing_unless_it_is_a_value():
     assert texts == ["Allowed are: True.", "Allowed are: False.", "It is true at first."]
     found = SPLITTER.split("## False\n\n- It is red.", question=PUMP)
     assert [claim.not_a_claim for claim in found] == ["heading", None]
+
+
+@pytest.mark.parametrize(
+    "answer", ["Absolutely!", "Certainly.", "**Of course!**", "Sure", "Surely."]
+)
+def test_certainly_is_yes_where_it_is_the_whole_answer(answer):
+    (claim,) = SPLITTER.split(answer, question=PUMP)
+    assert (claim.full, claim.not_a_claim) == ("The pump is waterproof.", None)
+    for question in ("Can you list the pumps?", "How heavy is the pump?", ""):
+        assert SPLITTER.split(answer, question=question)[0].full is None
+    for more in ("Here is the list:\n\n- red", "\n\n## Facts\n\nIt is red.", "I hope this helps!"):
+        (first, *_) = SPLITTER.split(f"{answer} {more}", question=PUMP)
+        assert (first.full, first.not_a_claim) != ("The pump is waterproof.", None)
+
+
+def test_a_courtesy_stays_one():
+    for question in ("Can you list the pumps?", "How heavy is the pump?", ""):
+        (claim,) = SPLITTER.split("Certainly!", question=question)
+        assert claim.not_a_claim == "greeting"
+    assert SPLITTER.split("Certainly! It is red.", question=PUMP)[0].not_a_claim == "greeting"
+
+
+def test_certainly_alone_is_checked_and_not_certain_alone_unverified():
+    guard = Guard(faithfulness=FakeFaithfulness())
+    seen = guard.check(PUMP, ["The pump is waterproof."], "Absolutely!")
+    assert [verdict.p_faithful is not None for verdict in seen.verdicts] == [True]
+    seen = guard.check("Is the pump used in Kassel blue?", ["The pump is blue."], "Absolutely!")
+    assert (seen.status, seen.reason) == ("unverified", "no_claims")

@@ -10,7 +10,7 @@ from franq_guard.claims.settling import LOOK_AHEAD
 
 SPLITTER = RuleSplitter()
 PIECES = [
-    "\n- [x] ", "\n[ ] ", "True. ", "False.\n", "Neither. ",
+    "\n- [x] ", "\n[ ] ", "Certainly! ", "\nAbsolutely!\n", "True. ", "False.\n", "Neither. ",
     "Sources:\n- \"It is big.\" (a.pdf)\n", "\n## Step 1: Heat it to 9 km\n",
     "Marie Curie was born in Warsaw", " and won two prizes", ", who left early", ", which is big",
     ". ", ".", "; ", "\n", "\n\n", "\n- ", "\n1. ", "1. ", "2) ", "(1) ", "a) ", "\n# Life\n",
@@ -73,6 +73,8 @@ def test_what_is_settled_is_the_same_in_every_longer_text(text, more):
 
 @given(st.lists(st.sampled_from(PIECES), max_size=4).map("".join), TEXTS)
 @settings(max_examples=100, deadline=None)
+@example("Certainly!\n\n", "\n")
+@example("Certainly!\n\n", "## Facts\n\nIt is red.")
 @example("False. ", "It is big. It rained all day long in Paris. ")
 def test_an_answer_to_a_yes_no_question_is_settled_for_good(text, more):
     for question in ("Is Rome big?", "Is Rome old or big?"):

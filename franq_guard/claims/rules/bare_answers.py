@@ -19,6 +19,8 @@ _YES_NO = (
     r"(?:yes|no|yep|yeah|yup|nope|correct|incorrect|indeed|exactly|definitely"
     rf"|{_FIRM_NO}|{_TRUE_FALSE})"
 )
+_POLITE = r"(?:absolutely|certainly|sure(?:ly)?|of course)"
+"""Before other text a mere courtesy: "Certainly! Here is the list:"."""
 _SUBJECT = "(?:it|he|she|they|we|you|i|this|that|these|those|there)"
 _AUXILIARY = "|".join(sorted(re.escape(x) for x in w.FINITE_AUXILIARIES))
 _ECHO = rf"(?:{_YES_NO}[,;:]? )?{_SUBJECT} (?:{_AUXILIARY})(?: not)?(?: too)?[^\w.!]*[.!]"
@@ -27,17 +29,18 @@ _MARKS = r"[\"'”)*_]*"
 _YES_OR_NO = re.compile(rf"\W*{_YES_NO}\W*$", re.I)
 _BEGINS = re.compile(rf"\W*{_YES_NO}\b", re.I)
 _BARE = re.compile(rf"\W*{_ANSWER}\W*$", re.I)
-_AT_END = re.compile(rf"(?:^|\n|[.!?…:]{_MARKS}\s+){_MARKS}\W*{_ANSWER}\W*$", re.I)
+_AT_END = re.compile(rf"(?:^|\n|[.!?…:]{_MARKS}\s+){_MARKS}\W*(?:{_ANSWER}|{_POLITE})\W*$", re.I)
 _SURE = re.compile(
-    rf"\W*(?:yes|yep|yeah|yup|true|definitely|(?P<no>no|nope|false|{_FIRM_NO}))\W*$", re.I
+    rf"\W*(?:yes|yep|yeah|yup|true|definitely|{_POLITE}|(?P<no>no|nope|false|{_FIRM_NO}))\W*$", re.I
 )
 _VALUE = re.compile(rf"\W*{_TRUE_FALSE}\W*$", re.I)
+_AGREES = re.compile(rf"\W*{_POLITE}\W*$", re.I)
 _ASKS_WHETHER = re.compile(
     rf"(?:.*[.!?,:]\s+)?\W*(?:(?:and|but|so) )?(?:{_AUXILIARY})\b(?! you\b)[^.!?]*\?*\W*$"
     r"|.*\b(?:true or false|right or wrong)\b",
     re.I | re.S,
 )
-"""What "True." answers; not "Can you list them?", which asks one to do something."""
+"""What "Certainly." answers; not "Can you list them?", which asks one to do something."""
 _NOES = frozenset({"no", "nope"})
 _SURE_ECHO = re.compile(
     rf"\W*(?:(?P<said>yes|yep|yeah|yup|no|nope)[,;:]? )?(?:it|he|she|they|this|these|that|there)"
@@ -102,6 +105,11 @@ def means_value(sentence: str, question: str, lead: str) -> bool:
     ``lead``: what leads to the list it is in: "Allowed are:".
     """
     return is_value(sentence) and (bool(lead) or not _asks_whether(question))
+
+
+def agrees(sentence: str, question: str) -> bool:
+    """Whether the sentence, if it is the whole answer, is the "Certainly." that says yes."""
+    return _AGREES.match(sentence) is not None and _asks_whether(question)
 
 
 def _asks_whether(question: str) -> bool:

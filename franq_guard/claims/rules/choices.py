@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.bare_answers import asked, lone
+from franq_guard.claims.rules.bare_answers import agrees, asked, lone
 from franq_guard.claims.rules.questions import statement
 from franq_guard.claims.rules.render import as_sentence, plain
 
@@ -35,12 +35,15 @@ class Answer(NamedTuple):
     full: str | None
 
 
-def answered(sentence: str, question: str) -> Answer | None:
-    """The answer that "Yes.", "It does." or "Both." is; None if the sentence is another one."""
+def answered(sentence: str, question: str, *, is_all: bool) -> Answer | None:
+    """The answer that "Yes.", "It does." or "Both." is; None if the sentence is another one.
+
+    ``is_all``: it is the last sentence; before others, "Certainly." is no answer.
+    """
     full = chosen(sentence, question)
     if full is not None:
         return Answer(full)
-    if lone(sentence):
+    if lone(sentence) or (is_all and agrees(sentence, question)):
         return Answer(asked(sentence, question))
     return None
 

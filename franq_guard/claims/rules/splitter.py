@@ -56,6 +56,7 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
 )
 _TO_THE_END = re.compile(r"[ \t]*\Z")
 """Only blanks follow; after a line break the last sentence is taken to be as it was meant."""
+_NOTHING_LEFT = re.compile(r"\s*\Z")
 _PROSE = frozenset({"paragraph", "item"})
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")
 """What may be an apostrophe, so that a sentence may be split inside such quotation marks."""
@@ -243,7 +244,7 @@ class RuleSplitter:
         if is_bare(text, reader.before, following):
             full = denied(text, reader.question, following)
             return Claim(full or text, (span,), not_a_claim=None if full else "yes or no")
-        found = answered(own, question)
+        found = answered(own, question, is_all=_NOTHING_LEFT.match(answer, span[1]) is not None)
         if self.language != "en" or reader.lead or found is None:
             return None
         claim = Claim(as_sentence(own), (span,), full=found.full)
