@@ -226,6 +226,9 @@ PUMP = "Is the pump waterproof?"
         (PUMP, "Of course not!", "The pump is not waterproof."),
         (PUMP, "Not at all.", "The pump is not waterproof."),
         (PUMP, "Definitely.", "The pump is waterproof."),
+        (PUMP, "Definitely, it is.", "The pump is waterproof."),
+        (PUMP, "Absolutely not, it isn't.", "The pump is not waterproof."),
+        (PUMP, "False, it is not.", "The pump is not waterproof."),
     ],
 )
 def test_true_false_and_definitely_are_read_as_yes_and_no(question, answer, full):
@@ -242,6 +245,7 @@ def test_true_false_and_definitely_are_read_as_yes_and_no(question, answer, full
         ("Is the pump used in Kassel blue?", "True."),
         ("Is the pump used in Kassel blue?", "Absolutely!"),
         ("Should the pump be oiled?", "Certainly."),
+        (PUMP, "False, it is."),
     ],
 )
 def test_what_a_true_states_may_be_uncertain(question, answer):

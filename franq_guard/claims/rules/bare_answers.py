@@ -41,9 +41,9 @@ _ASKS_WHETHER = re.compile(
     re.I | re.S,
 )
 """What "Certainly." answers; not "Can you list them?", which asks one to do something."""
-_NOES = frozenset({"no", "nope"})
 _SURE_ECHO = re.compile(
-    rf"\W*(?:(?P<said>yes|yep|yeah|yup|no|nope)[,;:]? )?(?:it|he|she|they|this|these|that|there)"
+    rf"\W*(?:(?P<said>yes|yep|yeah|yup|no|nope|true|false|definitely|{_FIRM_NO})[,;:]? )?"
+    r"(?:it|he|she|they|this|these|that|there)"
     rf" (?P<verb>{_AUXILIARY})(?P<not> not)?\W*$",
     re.I,
 )
@@ -128,8 +128,8 @@ def asked(sentence: str, question: str) -> str | None:
     verb, says_no = echo["verb"].lower(), bool(echo["not"])
     if verb.endswith("n't") or verb == "cannot":
         verb, says_no = _POSITIVE.get(verb, verb.removesuffix("n't")), True
-    said = echo["said"]
-    if said and (said.lower() in _NOES) != says_no:
+    said = _SURE.match(echo["said"] or "")
+    if said is not None and (said["no"] is not None) != says_no:
         return None  # "Yes, it is not."
     same = question.split(maxsplit=1)[0].lower() == verb
     return statement(question, yes=not says_no) if same else None
