@@ -163,9 +163,10 @@ def test_no_statement_is_left_out(parts):
 @given(TEXTS)
 @settings(max_examples=100, deadline=None)
 def test_markup_holds_no_words_but_numbers_and_fences(text):
-    # What no claim covers is punctuation, a number or letter of a list, or the line of a fence.
+    # What no claim covers is punctuation, a number or letter of a list, the line of a fence, or a
+    # control token of a model ("<|im_end|>").
     fences = re.sub(r"(?m)(?:^[ \t]*~{3,}|`{3,}).*$", "", text)
-    if fences == text:
+    if fences == text and "<|" not in text:
         outside = "".join(text[i] if i in markup(text) else " " for i in range(len(text)))
         assert all(len(word) <= 3 for word in re.findall(r"\w+", outside))
 
