@@ -68,8 +68,9 @@ class Replaced(NamedTuple):
 REPLACED: Final = Replaced._fields
 _NEARLY_ALL: Final = 0.8
 """What differs is all that differs only if the sentence has so many of the claim's other words."""
-_MOST: Final = 0.65
-"""How often something is needs so many of them: it is told of what stands beside it."""
+_FREQUENCY_TOLD: Final = 0.65
+"""Another frequency counts if the sentence has so many of the claim's other words: of labelled
+pairs that have 11 are unsupported and none is supported (`other_frequency`)."""
 _NAME_ALONE: Final = 3
 """A name that alone differs is in 175 unsupported natural claims and 5 supported ones, one beside
 other words in 180 and 69: the logarithm of the odds is more than three times as large."""
@@ -197,7 +198,7 @@ class _Pair:
     def other_number(self, everywhere: Known) -> int:
         if self.share >= _NEARLY_ALL and crosses(*self.texts):
             return 2
-        if self.share >= _MOST and other_frequency(*self.texts):
+        if self.share >= _FREQUENCY_TOLD and other_frequency(*self.texts):
             return 2
         own, other = self.here.numbers, self.there.numbers
         numbers = own - other, other - own

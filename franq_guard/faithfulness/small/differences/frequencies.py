@@ -1,6 +1,6 @@
 """Reads how often something is.
 
-"Every second week", "every 14 days" and "fortnightly" are equal, "every week" is more often.
+"Every second week", "every 14 days" and "fortnightly" are equal; "every week" is another frequency.
 """
 
 from __future__ import annotations
@@ -9,24 +9,18 @@ import re
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.numerals import CARDINALS, ORDINALS
 from franq_guard.faithfulness.small.rewritten import rewritten
 from franq_guard.faithfulness.small.words import stem
 from franq_guard.records import Span
 
-_STEPS: Final = {
-    word: step
-    for step, words in enumerate(
-        (
-            "second other two 2nd", "third three 3rd", "fourth four 4th", "fifth five 5th",
-            "sixth six 6th", "seventh seven 7th", "eighth eight 8th", "ninth nine 9th",
-            "tenth ten 10th",
-        ),
-        start=2,
-    )
-    for word in words.split()
-}  # fmt: skip
+_STEPS: Final = {"other": 2} | {
+    word: number for word, number in {**CARDINALS, **ORDINALS}.items() if number > 1
+}
 _EVERY: Final = re.compile(
-    rf"\b(?:every|each)(?: (?P<step>{'|'.join(_STEPS)}|\d{{1,3}}))? (?P<what>[^\W\d_]+)", re.I
+    rf"\b(?:every|each)(?: (?:(?P<step>{'|'.join(_STEPS)})|(?P<digits>\d{{1,3}})(?:nd|rd|th)?))?"
+    r" (?P<what>[^\W\d_]+)",
+    re.I,
 )
 _ADVERBS: Final = {
     "hourly": ("hour", 1), "daily": ("day", 1), "weekly": ("week", 1), "fortnightly": ("week", 2),
@@ -49,7 +43,7 @@ class _Frequency(NamedTuple):
     step: tuple[str, int]
     """What is counted (days, visits), and 1 for every one, 2 for every second one."""
     plain: bool
-    """Whether it is "every" or "each" and no number."""
+    """Whether it is told without a number: "every week", "weekly"."""
 
 
 def other_frequency(claim: str, sentence: str) -> bool:
@@ -92,11 +86,12 @@ def _frequencies(text: str) -> list[_Frequency]:
     """In their order."""
     found = []
     for match in _EVERY.finditer(text):
-        step, what = (match["step"] or "").lower(), match["what"].lower()
+        step, what = match["step"], match["what"].lower()
         if what not in _UNCOUNTED:
-            number = int(step) if step.isdigit() else _STEPS.get(step, 1)
+            number = _STEPS[step.lower()] if step else int(match["digits"] or 1)
             counted = stem(what), number
-            found.append(_Frequency(match.span(), _EQUAL.get(counted, counted), not step))
+            is_plain = not (step or match["digits"])
+            found.append(_Frequency(match.span(), _EQUAL.get(counted, counted), is_plain))
     for match in _ADVERB.finditer(text):
         step_of = _ADVERBS[match[0].lower()]
         found.append(_Frequency(match.span(), step_of, step_of[1] == 1))
