@@ -1,13 +1,10 @@
 """ "Yes." and "It does." beside a full sentence state nothing; alone they state what was asked."""
 
-from contextlib import closing
-
 import pytest
 
-from franq_guard import Generation, Guard, Passage, Trace
+from franq_guard import Guard
 from franq_guard.claims import RuleSplitter
 from franq_guard.report.counts import summary
-from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness
 
 SPLITTER = RuleSplitter()
@@ -167,46 +164,20 @@ def test_read_by_its_form_a_bare_answer_is_scored_with_its_question():
     assert [verdict.p_faithful is not None for verdict in seen.verdicts] == [True]
 
 
-def test_a_stream_sees_the_same_lone_answer():
-    question, guard = "Is the K2 blue?", Guard(faithfulness=FakeFaithfulness())
+def test_a_stream_sees_the_same_lone_answer(both_ways):
     polite = ("Certainly.", "Certainly.\n\n## Facts\n\nIt is red.", "Sure! It is red.")
     for answer in ("No.", "No.\n\nI hope this helps!", "False.", "Not at all.\n", *polite):
-
-        def trace(so_far):
-            return Trace(question, (Passage("The K2 is blue."),), Generation(so_far))
-
-        with closing(ClaimStream(guard, lambda so_far: (guard, trace(so_far)))) as stream:
-            for char in answer:
-                stream.feed(char)
-            stream.end()
-            while stream.wait() is not None:
-                pass
-            seen = stream.answer()
+        streamed, whole = both_ways("Is the K2 blue?", "The K2 is blue.", answer)
         if answer not in polite:
-            assert seen.verdicts[0].claim.full == "The K2 is not blue."
-        assert seen.verdicts == guard.check_trace(trace(answer)).verdicts
+            assert streamed[0].claim.full == "The K2 is not blue."
+        assert streamed == whole
 
 
-def test_a_stream_sees_the_same_denial():
-    answer, question = (
-        f"Yes. {NOT} The tower was red for many long years.",
-        "Was the bridge opened in 1932?",
-    )
-    guard = Guard(faithfulness=FakeFaithfulness())
-
-    def trace(so_far):
-        return Trace(question, (Passage(NOT),), Generation(so_far))
-
-    stream = ClaimStream(guard, lambda so_far: (guard, trace(so_far)))
-    for char in answer:
-        stream.feed(char)
-    stream.end()
-    while stream.wait() is not None:
-        pass
-    seen = stream.answer()
-    stream.close()
-    assert [v.claim.text for v in seen.verdicts][:2] == [OPENED, NOT]
-    assert seen.verdicts == guard.check_trace(trace(answer)).verdicts
+def test_a_stream_sees_the_same_denial(both_ways):
+    answer = f"Yes. {NOT} The tower was red for many long years."
+    streamed, whole = both_ways("Was the bridge opened in 1932?", NOT, answer)
+    assert [v.claim.text for v in streamed][:2] == [OPENED, NOT]
+    assert streamed == whole
 
 
 PUMP = "Is the pump waterproof?"

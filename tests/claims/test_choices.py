@@ -1,13 +1,8 @@
 """ "The latter.", "Both." and "Neither." state what the question asks, and are judged so."""
 
-from contextlib import closing
-
 import pytest
 
-from franq_guard import Generation, Guard, Passage, Trace
 from franq_guard.claims import RuleSplitter
-from franq_guard.streaming import ClaimStream
-from franq_guard.testing import FakeFaithfulness
 
 SPLITTER = RuleSplitter()
 
@@ -67,17 +62,7 @@ def test_it_answers_the_question_only_at_the_beginning():
 @pytest.mark.parametrize(
     "answer", ["Neither. It is green.", "True.\n\nIt is red.", "Both", "False."]
 )
-def test_a_stream_sees_the_same_choice(answer):
+def test_a_stream_sees_the_same_choice(both_ways, answer):
     question = "Is the pump red or blue?" if answer[0] in "NB" else "Is the pump red?"
-    guard = Guard(faithfulness=FakeFaithfulness())
-
-    def trace(so_far):
-        return Trace(question, (Passage("The pump is red."),), Generation(so_far))
-
-    with closing(ClaimStream(guard, lambda so_far: (guard, trace(so_far)))) as stream:
-        for char in answer:
-            stream.feed(char)
-        stream.end()
-        while stream.wait() is not None:
-            pass
-        assert stream.answer().verdicts == guard.check_trace(trace(answer)).verdicts
+    streamed, whole = both_ways(question, "The pump is red.", answer)
+    assert streamed == whole
