@@ -60,14 +60,14 @@ class Components:
 
         ``any_tokens``: also if its tokens have no ids, as those of a server. A language model that
         is in use reads such an answer again for its own entropies, and for log-probabilities unless
-        the :class:`~.request.TokenRule` takes those that were told.
+        the :class:`~.request.TokenRule` takes those that were sent.
         """
-        told = {"logprobs"} if has_logprobs(answer) else set()
-        if told and all(token.entropy is not None for token in answer.tokens):
-            told.add("entropies")
+        brought = {"logprobs"} if has_logprobs(answer) else set()
+        if brought and all(token.entropy is not None for token in answer.tokens):
+            brought.add("entropies")
         if not any_tokens and any(token.id < 0 for token in answer.tokens):
-            told &= {"logprobs"} if self.token_rule.as_sent else set()
-        return self._needs <= told | OF_FAITHFULNESS
+            brought &= {"logprobs"} if self.token_rule.as_sent else set()
+        return self._needs <= brought | OF_FAITHFULNESS
 
     @property
     def _needs(self) -> set[str]:

@@ -13,7 +13,8 @@ from franq_guard.faithfulness.small.differences.frequencies import (
     [
         ("It runs every other week.", "every second week", "It runs every second week."),
         ("It runs fortnightly.", "every two weeks", "It runs every two weeks."),
-        ("It runs every 14 days.", "Fortnightly, it is", "It runs Fortnightly."),
+        ("It runs every 14 days.", "Fortnightly, it is", "It runs fortnightly."),
+        ("Every 14 days it runs.", "it is, fortnightly", "Fortnightly it runs."),
         ("It is sent every three months.", "sent quarterly", "It is sent quarterly."),
         ("It is sent every 12 months.", "sent every year", "It is sent every year."),
         ("It is checked daily.", "checked every 24 hours", "It is checked every 24 hours."),

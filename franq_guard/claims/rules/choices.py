@@ -56,14 +56,14 @@ def chosen(sentence: str, question: str) -> str | None:
     asked = plain(question).strip().rstrip("?").rstrip()
     things = _things(asked)
     if things is not None:
-        return _stated(answer, asked, *things)
+        return _stated(answer, *things)
     if answer["both"] or answer["none"]:
         return _of_two(asked, yes=answer["both"] is not None)
     return None
 
 
-def _things(question: str) -> tuple[str, str] | None:
-    """The two things that end a question: "red" and "blue", "on gas" and "on oil"."""
+def _things(question: str) -> tuple[str, str, str] | None:
+    """What is before the two things that end a question, and these: "on gas", "on oil"."""
     before, *others = re.split(r",? or ", question)
     if len(others) != 1:
         return None
@@ -71,18 +71,18 @@ def _things(question: str) -> tuple[str, str] | None:
     if not second or second[0].lower() in _NOTHING or len(words) < 3:
         return None
     if len(second) == 1:
-        return words[-1], second[0]
+        return before.removesuffix(words[-1]), words[-1], second[0]
     if second[0].lower() not in w.PREPOSITIONS | w.DETERMINERS or second[0] not in words[1:]:
         return None
     size = words[::-1].index(second[0]) + 1
-    return " ".join(words[-size:]), others[0]
+    first = " ".join(words[-size:])
+    return before.removesuffix(first), first, others[0]
 
 
-def _stated(answer: re.Match[str], question: str, first: str, second: str) -> str | None:
-    """What is stated of two things that end the question."""
-    stem = re.split(r",? or ", question)[0].removesuffix(first)
+def _stated(answer: re.Match[str], before: str, first: str, second: str) -> str | None:
+    """What is stated of two things that end the question, which begins with ``before``."""
     yes = answer["none"] is None
-    one, other = (statement(f"{stem}{thing}?", yes=yes) for thing in (first, second))
+    one, other = (statement(f"{before}{thing}?", yes=yes) for thing in (first, second))
     if one is None or other is None:
         return None
     if answer["first"] or answer["second"]:

@@ -135,9 +135,9 @@ def without_joined(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def with_returned(
-    found: Sequence[Passage], told: Sequence[Passage], called: Iterable[str]
+    found: Sequence[Passage], returned: Sequence[Passage], called: Iterable[str]
 ) -> list[Passage]:
-    """What a tool found, and the texts it ``told`` the model, unless these only join that.
+    """What a tool found, and the texts it ``returned`` to the model, unless these only join that.
 
     What it found may be names of sources alone: then the text is what the answer rests on. So it is
     if it tells more beside the documents, such as a price. ``called``: with what tools were called,
@@ -145,8 +145,10 @@ def with_returned(
     """
     texts = {plain(passage.text) for passage in found}
     labels = [*map(plain, called), *(name for passage in found for name in _names(passage))]
-    joined = [p for p in told if _joins(p.text, texts) and not _tells_more(p.text, texts, labels)]
-    return [*found, *(one for one in told if one not in joined)] if texts else [*told]
+    joined = [
+        p for p in returned if _joins(p.text, texts) and not _tells_more(p.text, texts, labels)
+    ]
+    return [*found, *(one for one in returned if one not in joined)] if texts else [*returned]
 
 
 def _joins(text: str, texts: Iterable[str]) -> bool:

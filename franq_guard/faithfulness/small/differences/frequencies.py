@@ -70,7 +70,10 @@ def frequencies_as_in(text: str, claim: str) -> str:
     for own in mine:
         equal = [one for one in theirs if one.step == own.step]
         if equal and not (own.plain and any(one.plain for one in equal)):
-            changes.append((own.span, text[slice(*equal[0].span)]))
+            written = text[slice(*equal[0].span)]
+            first = claim[own.span[0]]  # the passage's may be the first word of a sentence
+            start = written[0].upper() if first.isupper() else written[0].lower()
+            changes.append((own.span, start + written[1:]))
     return rewritten(claim, changes).text
 
 
