@@ -70,7 +70,7 @@ _NEARLY_ALL: Final = 0.8
 """What differs is all that differs only if the sentence has so many of the claim's other words."""
 _FREQUENCY_TOLD: Final = 0.65
 """Another frequency counts if the sentence has so many of the claim's other words: of labelled
-pairs that have 11 are unsupported and none is supported (`other_frequency`)."""
+pairs so alike 12 are unsupported and one is supported (`other_frequency`)."""
 _NAME_ALONE: Final = 3
 """A name that alone differs is in 175 unsupported natural claims and 5 supported ones, one beside
 other words in 180 and 69: the logarithm of the odds is more than three times as large."""

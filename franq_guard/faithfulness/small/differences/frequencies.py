@@ -50,8 +50,8 @@ def other_frequency(claim: str, sentence: str) -> bool:
     """Whether both tell how often something is, by the same thing, and by no equal step.
 
     "Every Thursday" beside "every other Thursday", "weekly" beside "every two weeks". Of labelled
-    pairs (training and fitting folds) whose sentence has two thirds of the claim's other words 11
-    unsupported ones are so and no supported one.
+    pairs (training and fitting folds) whose sentence has two thirds of the claim's other words 12
+    unsupported ones are so and one supported one, which another sentence states.
     """
     mine = _by_thing(claim)
     theirs = _by_thing(sentence) if mine else {}
