@@ -2,8 +2,8 @@
 
 The passages and claims are our own and name nothing real, so that no model knows them by heart. The
 counts are of the guard's labels, at the shipped cuts, and hold it to what it can do today. It does
-not reach what is wanted: it flags 7 of the 60 free paraphrases, and of 30 changed relations
-("bought" for "was bought by") it finds 21. ``pytest -s`` prints the counts. Every fourth passage is
+not reach what is wanted: it flags 8 of the 60 free paraphrases, and of 30 changed relations
+("bought" for "was bought by") it finds 23. ``pytest -s`` prints the counts. Every fourth passage is
 read here, and all of them by ``make test-slow``.
 """
 
@@ -77,10 +77,10 @@ def test_no_copied_sentence_is_flagged_and_few_paraphrases_are(flagged):
     # of 42, 15, 19, 14 and 30, and of 11, 3, 5, 4 and 7
     [
         ("number", 42, 10),
-        ("date", 14, 3),
-        ("negation", 16, 5),
+        ("date", 15, 3),
+        ("negation", 17, 5),
         ("name", 9, 4),
-        ("relation", 21, 6),
+        ("relation", 23, 6),
     ],
 )
 def test_as_many_changed_claims_are_flagged_as_the_page_says(flagged, change, count, of_some):

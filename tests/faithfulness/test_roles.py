@@ -22,10 +22,13 @@ TURNED = [
     ("Iris is the mother of Nadia.", "Nadia is the mother of Iris."),
     ("The mill is north of the river.", "The river lies in the valley north of the mill."),
     ("Ferrer unmasked Brunt.", "Brunt unmasked Ferrer."),  # any verb, of names
+    ("Aster beat Dun Rovers.", "Dun Rovers won the cup on Monday, beating Aster 3-1."),
     ("Brunt was unmasked by Ferrer.", "Brunt unmasked Ferrer."),
 ]
 NOT = [
     ("Acme bought Bolt.", "Bolt was bought by Acme."),
+    ("Dun Rovers beat Aster.", "Dun Rovers won the cup on Monday, beating Aster 3-1."),
+    ("Aster beat Dun.", "The cup went to Dun on Monday, beating Aster 3-1."),  # who did is open
     ("Ada Vale taught Otto Lind.", "Otto Lind was a pupil of Ada Vale."),
     ("Otto bought the mill from Ada.", "Ada sold the mill to Otto."),
     ("Lead is heavier than iron.", "Iron is lighter than lead."),

@@ -21,13 +21,19 @@ from franq_guard.faithfulness.small.differences.crossed import crosses
 from franq_guard.faithfulness.small.differences.derived import (
     computed,
     stated_differences,
+    stated_years,
     states_a_case,
 )
+from franq_guard.faithfulness.small.differences.ellipsis import denied_of_another
+from franq_guard.faithfulness.small.differences.excepted import excepted
 from franq_guard.faithfulness.small.differences.exchanged import exchanged, lists_differently
 from franq_guard.faithfulness.small.differences.frequencies import other_frequency
 from franq_guard.faithfulness.small.differences.gaps import SOME, Gap
 from franq_guard.faithfulness.small.differences.opposites import opposed, opposite_key
+from franq_guard.faithfulness.small.differences.range_ends import other_end
+from franq_guard.faithfulness.small.differences.ranked import outranks
 from franq_guard.faithfulness.small.differences.roles import turned_round
+from franq_guard.faithfulness.small.differences.spliced import spliced
 from franq_guard.faithfulness.small.differences.subjects import other_subject
 from franq_guard.faithfulness.small.differences.swapped import swapped
 from franq_guard.faithfulness.small.tokens import (
@@ -71,6 +77,11 @@ _NEARLY_ALL: Final = 0.8
 _FREQUENCY_TOLD: Final = 0.65
 """Another frequency counts if the sentence has so many of the claim's other words: of labelled
 pairs so alike 12 are unsupported and one is supported (`other_frequency`)."""
+_RANGE_TOLD: Final = 0.5
+"""The same for the other end of a range and another rank: 5 unsupported ones, none supported."""
+_OF_ANOTHER: Final = 3
+"""What the sentence says of another thing, where logic alone shows it: a part of it (`spliced`),
+the other end of a range, another rank. Of labelled pairs so are 17 unsupported ones."""
 _NAME_ALONE: Final = 3
 """A name that alone differs is in 175 unsupported natural claims and 5 supported ones, one beside
 other words in 180 and 69: the logarithm of the odds is more than three times as large."""
@@ -154,8 +165,8 @@ class _Pair:
 
     def __init__(self, claim: Tokens, claimed: str, said: str) -> None:
         sentence = tokens(said)
-        told = stated_differences(claimed, measured(sentence))
-        claim = tuple(token for token in claim if token.kind != "number" or token.text not in told)
+        derived = stated_differences(claimed, measured(sentence)) | stated_years(claimed, said)
+        claim = tuple(t for t in claim if t.kind != "number" or t.text not in derived)
         self.texts = claimed, said
         self.opposites = opposed(claimed, said)
         self.here, self.there = _Side(claim), _Side(sentence)
@@ -200,6 +211,8 @@ class _Pair:
             return 2
         if self.share >= _FREQUENCY_TOLD and other_frequency(*self.texts):
             return 2
+        if self.share >= _RANGE_TOLD and (other_end(*self.texts) or outranks(*self.texts)):
+            return _OF_ANOTHER
         own, other = self.here.numbers, self.there.numbers
         numbers = own - other, other - own
         found = [gap for gap in self.gaps if gap.other_number(*numbers, self.there.words)]
@@ -268,6 +281,8 @@ class _Pair:
         (training fold) that differ in such a word as well, or in the side of a limit, 9 are
         unsupported and 12 supported; of the other sets 7 and 1.
         """
+        if denied_of_another(*self.texts) or self._alone([excepted(*self.texts)]):
+            return 2
         excepts = {frozenset(map(str.lower, _EXCEPTING.findall(text))) for text in self.texts}
         if self._alone(gap.only_negates for gap in self.gaps):
             return 1 if self._turned or len(excepts) > 1 else 2
@@ -294,6 +309,8 @@ class _Pair:
     def in_other_places(self, context: str) -> int:
         if swapped(*self.texts):
             return _PARTS_ALONE
+        if spliced(*self.texts):
+            return _OF_ANOTHER
         return 2 if self.exchanged or turned_round(*self.texts, context) else 0
 
     @property

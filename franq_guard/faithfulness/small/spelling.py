@@ -11,13 +11,14 @@ from functools import lru_cache
 from typing import Final
 
 from franq_guard.faithfulness.small.amounts.bounds import exact
+from franq_guard.faithfulness.small.amounts.days import days_as_in
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
 from franq_guard.faithfulness.small.differences.frequencies import frequencies_as_in
 from franq_guard.faithfulness.small.plain import plain
 from franq_guard.faithfulness.small.signs import limits_as_in
 from franq_guard.records import Span
 
-SPELLING: Final = "spelling19"
+SPELLING: Final = "spelling20"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 
@@ -33,7 +34,7 @@ def as_written(claim: str, text: str) -> str:
         text: all that may support it.
     """
     text = plain(text).text
-    claim = frequencies_as_in(text, plain(limits_as_in(text, claim)).text)
+    claim = days_as_in(text, frequencies_as_in(text, plain(limits_as_in(text, claim)).text))
     found = list(read(claim))
     known = _spellings(text) if found else {}
     places: dict[Span, set[str]] = {}

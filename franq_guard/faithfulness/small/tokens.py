@@ -120,6 +120,11 @@ def tokens(text: str) -> Tokens:
     return tuple(_read(text))
 
 
+def stated(text: str) -> tuple[str, ...]:
+    """Return the content words of a text but its pronouns."""
+    return tuple(token.text for token in _read(text) if token.kind != "pronoun")
+
+
 class Known(NamedTuple):
     """What a text has: its content words, and its numbers, also words that rarely are a count.
 

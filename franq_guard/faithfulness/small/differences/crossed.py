@@ -22,6 +22,10 @@ _BETWEEN: Final = re.compile(
     r"[;()]|[,:](?!\d)|\s[–—-]\s|\b(?:and|but|while|whereas|or|against|than)\b"
 )
 """What stands between the parts of a sentence."""
+_FROM_TO: Final = re.compile(
+    r"\bfrom ([^,;]*?\d[^,;]*? (?:in|on|at|by) [^,;]*?) to (?=[^,;]*?\d[^,;]*? (?:in|on|at|by) )"
+)
+"""Two parts, too: "from 3 million in 2021 to 4 million in 2022"."""
 _AFTER: Final = re.compile(
     r"\b(in|at|by|from|of|for|to|on|with|into|under|against|over|near|as) (?:the |an? )?([\w’'-]+)"
 )
@@ -72,7 +76,7 @@ def crosses(claim: str, sentence: str) -> bool:
 @lru_cache(maxsize=256)
 def _facts(sentence: str) -> tuple[_Fact, ...]:
     """Its numbers and names that stand in one of its parts alone."""
-    texts = _BETWEEN.split(sentence)
+    texts = _BETWEEN.split(_FROM_TO.sub(r"from \1; ", sentence))
     parts = [_telling(text) for text in texts]
     if sum(map(len, parts)) > LONGEST_SENTENCE:
         return ()

@@ -38,6 +38,10 @@ _DIFFERENCE: Final = re.compile(
     rf"|\bdifference of {_MONEY}(?P<of>{_NUMBER})"
 )
 """A number that says by how much two others differ."""
+_FOR: Final = re.compile(
+    rf"\b[Ff]or (?:(?:about|almost|nearly|exactly) )?({_NUMBER})[ -]years?\b(?! old)"
+)
+_YEARS: Final = re.compile(r"\b([12]\d{3})(?: ?[–-] ?| (?:to|and|until|till) )([12]\d{3})\b")
 _DIGITS: Final = 1000
 """What has more digits is no number, such as the hash 12e4567890, and cannot be computed with."""
 
@@ -76,6 +80,18 @@ def stated_differences(claim: str, others: Iterable[str]) -> frozenset[str]:
     said = (match[match.lastgroup or 0] for match in _DIFFERENCE.finditer(in_digits(claim).text))
     told = (token.text for number in said for token in tokens(number))
     return frozenset(number for number in told if set(_read([number])) & (apart - {*known}))
+
+
+def stated_years(claim: str, sentence: str) -> frozenset[str]:
+    """The numbers of years that a claim gives, and that a range of the sentence does have.
+
+    "For eight years" beside "from 1998 to 2006". As tokens have them.
+    """
+    said = [token.text for match in _FOR.findall(in_digits(claim).text) for token in tokens(match)]
+    spans = {
+        str(int(last) - int(first)) for first, last in _YEARS.findall(sentence if said else "")
+    }
+    return frozenset(spans.intersection(said))
 
 
 def _read(numbers: Iterable[str]) -> list[Decimal]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
@@ -39,6 +40,7 @@ _ENDS: Final = word_set(
     "after although though as since than"
 )
 """Where a side ends at the latest."""
+_FULL: Final = word_set("; . ? !")
 _RELATIVE: Final = word_set("who which that")
 _PREPOSITIONS: Final = word_set(
     "in on at for from with to into by over under about during through until against between among "
@@ -154,7 +156,8 @@ def _sides(pieces: Words, at: int, preposition: str) -> tuple[Words, Words] | No
     while start and (pieces[start - 1] in _LITTLE or pieces[start - 1].endswith("ly")):
         start -= 1
     be = start > 0 and pieces[start - 1].lower() in _BE
-    before = _before(pieces, start - be)
+    joins = start > 0 and pieces[start - 1] == "," and pieces[at].endswith("ing")
+    before = _opening(pieces, start) if joins else _before(pieces, start - be)
     if preposition:
         place = _find(pieces, at, preposition)
         if place is None:
@@ -191,6 +194,12 @@ def _before(pieces: Words, end: int) -> Words:
     while start and pieces[start - 1].lower() not in _ENDS:
         start -= 1
     return _head(pieces[start:end], skipped=1)
+
+
+def _opening(pieces: Words, end: int) -> Words:
+    """The names that the sentence begins with: "Bolt won the cup, beating Acme"."""
+    ends = (n + 1 for n in reversed(range(end)) if pieces[n] in _FULL)
+    return list(takewhile(str.istitle, pieces[next(ends, 0) : end]))
 
 
 def _after(pieces: Words, start: int) -> Words:
