@@ -73,6 +73,11 @@ def test_a_part_of_the_sentence_itself_is_no_mixture(words, more):
         ("Haggling is allowed.", "Haggling is allowed except at the stalls.", False),
         ("No haggling at the stalls.", "Haggling is allowed except at the stalls.", False),
         ("It is closed on Mondays.", "It is open daily except Mondays.", False),
+        (
+            "On Sundays dogs sleep in the hall.",
+            "It is loud in the hall except on Sundays, when dogs sleep there.",
+            False,
+        ),
         # the sentence denies it of the rest
         ("Dogs may enter the garden.", "Dogs may not enter, except the garden.", False),
         # an opposite, and only a part of the exception
