@@ -34,7 +34,7 @@ from franq_guard.rows.traces import Given, as_trace, trace_of
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, Components, components
-from franq_guard.signals.flow import Checking, claims_of, finished, warm
+from franq_guard.signals.flow import Checking, claims_of, finished, unverified_claims, warm
 from franq_guard.signals.lazy import Lazy
 from franq_guard.signals.offline import bundled_language_model, small_faithfulness
 from franq_guard.signals.request import TEMPERATURE
@@ -322,11 +322,8 @@ class Guard:
     def _unverified(
         self, trace: Trace, reason: Reason, claims: Sequence[Claim] | None
     ) -> GuardedAnswer:
-        try:
-            claims = self._split(trace)[1] if claims is None else claims
-        except Exception as error:  # a guard that fails must still return a guarded answer
-            _log.warning("splitting failed (%s): taken as one claim", type(error).__name__)
-            claims = whole(trace.generation.text)
+        if claims is None:
+            claims = unverified_claims(trace, reason, self.claims, self.choice)
         verdicts = [unchecked(claim, reason) for claim in claims]
         return finished(None, self.policy, trace, verdicts, {})
 
@@ -367,9 +364,7 @@ class Guard:
             found = step() if self.deadline is None else self._steps.run(step, self.deadline)
         except DeadlineExceeded as error:
             said = f"{error} (stage {clock.at!r})"
-            again, exact = RuleSplitter(), self.choice.exact  # another splitter may hang
-            split = step.claims or [claims_of(t, again, self.form, exact=exact)[1] for t in batch]
-            pairs = zip(batch, split, strict=True)
+            pairs = zip(batch, step.claims or [None] * len(batch), strict=True)
             return [self.unverified(t, "timeout", detail=said, claims=of) for t, of in pairs]
         except Exception as error:
             if len(batch) > 1:

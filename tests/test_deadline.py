@@ -61,6 +61,17 @@ def test_whatever_hangs(hanging, part):
     assert {v.reason for v in answer.verdicts} == {"timeout"}
 
 
+def test_an_answer_past_its_deadline_is_split_by_the_rules(hanging):
+    class Splitter(RuleSplitter):
+        def split(self, answer, *, question=""):
+            hanging()
+
+    trace = trace_of("What is Rome?", PASSAGES, ANSWER)
+    late = guard_of(claims=Splitter()).unverified(trace, "timeout")
+    assert not hanging.begun.is_set()
+    assert [v.claim.text for v in late.verdicts] == ["Rome is big.", "Rome is in Italy."]
+
+
 def test_of_form_auto_the_splitter_may_hang_too_and_is_asked_once(hanging):
     class Splitter(RuleSplitter):
         asked = 0

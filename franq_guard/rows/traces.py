@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeGuard, cast, get_args
 
+from franq_guard.basics.deadline import DeadlineExceeded, between_batches
 from franq_guard.basics.text import trimmed
 from franq_guard.claims.alignment import ALIGNED, Index
 from franq_guard.claims.sentences import sentences
@@ -70,7 +71,8 @@ def trace_from_dict(row: object) -> Trace:
 
     If ``claims`` are given (texts, or objects with ``text``), they are checked as given, and what
     they leave of the answer as the guard splits it. A claim whose words are not found in the answer
-    gets the span of the most similar sentence, and its ``aligned`` is low. Tokens get the id -1 and
+    gets the span of the most similar sentence, and its ``aligned`` is low; one not found before the
+    deadline (:func:`~franq_guard.basics.deadline.until`) gets no span. Tokens get the id -1 and
     their ``top`` is not read, because a row's ids belong to another tokenizer than the guard's. An
     integer ``id`` becomes a string. ``source`` is where the tokens' log-probabilities come from
     (default: a server), ``writer`` the fingerprint of the model that wrote the answer, and
@@ -218,10 +220,7 @@ def _claim(item: object, read: _Read) -> Claim:
     if item.get("spans") not in (None, []):
         spans, score = _spans(item["spans"], len(read.answer)), 1.0
     else:
-        found = read.index.align(item["text"])
-        near = found.score < ALIGNED
-        spans = _nearest_sentence(found.spans, read) if near else found.spans
-        score = found.score
+        spans, score = _located(item["text"], read)
     return Claim(
         text=item["text"],
         spans=spans,
@@ -230,6 +229,17 @@ def _claim(item: object, read: _Read) -> Claim:
         aligned=score,
         full=_optional_text(item, "full"),
     )
+
+
+def _located(claim: str, read: _Read) -> tuple[tuple[Span, ...], float]:
+    """Where the answer states a claim, and how well its words match; nowhere past the deadline."""
+    try:
+        between_batches()
+    except DeadlineExceeded:
+        return (), 0.0
+    found = read.index.align(claim)
+    near = found.score < ALIGNED
+    return _nearest_sentence(found.spans, read) if near else found.spans, found.score
 
 
 def _optional_text(row: Mapping[str, Any], key: str) -> str | None:

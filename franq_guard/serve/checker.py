@@ -118,6 +118,7 @@ class Checker:
         trace: Trace,
         *,
         deadline: float | None = None,
+        began: float | None = None,
         closed: bool = False,
         admitted: bool = False,
     ) -> GuardedAnswer:
@@ -127,6 +128,7 @@ class Checker:
             trace: the answer to check.
             deadline: seconds it may take, including the wait; the settings' deadline applies if it
                 is shorter. After it every claim is unverified, reason ``timeout``.
+            began: when the deadline began, on the clock of ``time.perf_counter()``; None: now.
             closed: treat claims that could not be checked as weak, even if the settings say
                 ``open``.
             admitted: take it even if the queue is full, because its request was let in before its
@@ -140,9 +142,14 @@ class Checker:
             raise Closing
         if not admitted and len(self._waiting) >= self.settings.queue:
             raise QueueFull
-        started = time.perf_counter()
-        answer = await self._answer(trace, _least(deadline, self.settings.deadline))
-        return await self._finished(answer, started, closed)
+        began = time.perf_counter() if began is None else began
+        answer = await self._answer(trace, began, self.deadline(deadline))
+        return await self._finished(answer, began, closed)
+
+    def deadline(self, requested: float | None) -> float | None:
+        """The seconds an answer may take: those its request asks for, or the settings' if less."""
+        limits = (requested, self.settings.deadline)
+        return min((seconds for seconds in limits if seconds is not None), default=None)
 
     async def unverified(
         self, trace: Trace, reason: Reason, *, closed: bool = False
@@ -151,9 +158,9 @@ class Checker:
 
         For answers that cannot be checked at all, for example because no passages are known.
         """
-        started = time.perf_counter()
+        began = time.perf_counter()
         answer = await asyncio.to_thread(self.guard.unverified, trace, reason)
-        return await self._finished(answer, started, closed)
+        return await self._finished(answer, began, closed)
 
     def policy(self, *, closed: bool = False) -> Policy:
         """The guard's policy, made stricter if the settings or the request ask for it."""
@@ -202,9 +209,10 @@ class Checker:
             await asyncio.wait(self._asked)
         self._steps.cancel()
 
-    async def _answer(self, trace: Trace, deadline: float | None) -> GuardedAnswer:
+    async def _answer(self, trace: Trace, began: float, deadline: float | None) -> GuardedAnswer:
         loop = asyncio.get_running_loop()
-        due = None if deadline is None else loop.time() + deadline
+        spent = time.perf_counter() - began
+        due = None if deadline is None else loop.time() + deadline - spent
         job = _Job(trace, loop.create_future(), due)
         self._asked.add(job.done)
         self._take(job)
@@ -302,14 +310,14 @@ class Checker:
             return [self.guard.unverified(traces[0], "error", detail=type(error).__name__)]
         return answers
 
-    async def _finished(self, answer: GuardedAnswer, started: float, closed: bool) -> GuardedAnswer:
+    async def _finished(self, answer: GuardedAnswer, began: float, closed: bool) -> GuardedAnswer:
         """Apply the policy of this request to the answer and report it to the listeners."""
         policy = self.policy(closed=closed)
         if policy != self.guard.policy and answer.status != "ok":
             # In a thread: to remove the claims of a long answer would hold up other requests.
             text = await asyncio.to_thread(applied, policy, answer)
             answer = replace(answer, text=text, weak=policy.acts_against)
-        self.checked(answer, time.perf_counter() - started)
+        self.checked(answer, time.perf_counter() - began)
         return answer
 
     def _load(self) -> None:
@@ -325,10 +333,6 @@ def applied(policy: Policy, answer: GuardedAnswer) -> str:
     except Exception as error:  # the action may be the user's own function
         log_failure(_log, "the policy's action failed", error)
         return policy.on_failure(answer.original, answer.verdicts)
-
-
-def _least(*seconds: float | None) -> float | None:
-    return min((value for value in seconds if value is not None), default=None)
 
 
 def _late(job: _Job, now: float) -> bool:

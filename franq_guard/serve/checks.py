@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
+from franq_guard.basics.deadline import until
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Trace
 from franq_guard.rows.lines import RowError
@@ -91,6 +95,19 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
     return router
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An answer to check, as its request asks for it.
+
+    ``began``: when its deadline began, on the clock of ``time.perf_counter()``.
+    """
+
+    trace: Trace
+    began: float
+    deadline: float | None
+    closed: bool
+
+
 class _Checks:
     """Handles the requests of both routes."""
 
@@ -99,14 +116,17 @@ class _Checks:
 
     async def one(self, request: Request) -> Response:
         body = await request.body()
-        return await reply_unless_gone(request.receive, self._one(body, request))
+        arrived = time.perf_counter()
+        return await reply_unless_gone(request.receive, self._one(body, request, arrived))
 
-    async def _one(self, body: bytes, request: Request) -> Response:
-        answer, policy = await self._checked(body, request, "check")
+    async def _one(self, body: bytes, request: Request, arrived: float) -> Response:
+        # In a thread: locating given claims in the answer is slow and would block other requests.
+        row = await asyncio.to_thread(self._read, body, request, "check", arrived)
+        answer, policy = await self._checked(row, "check")
         return json_reply(answer.to_dict(), headers=answer_headers(answer.status, [answer], policy))
 
     async def many(self, request: Request) -> Response:
-        self._asked(request, {}, "batch")  # invalid headers fail here, once for the whole batch
+        self._options(request, {}, "batch")  # invalid headers fail here, once for the whole batch
         lines = await request.body()
         return StreamingResponse(self._outcomes(lines, request), media_type=JSON_LINES)
 
@@ -132,7 +152,11 @@ class _Checks:
                     "too_large",
                     f"the line is larger than {self.settings.max_body_bytes} bytes",
                 )
-            answer, _ = await self._checked(line, request, "batch")
+            row = await asyncio.to_thread(self._read, line, request, "batch")
+            read = time.perf_counter()
+            await self.checker.room()
+            waited = time.perf_counter() - read  # not counted in its deadline
+            answer, _ = await self._checked(replace(row, began=row.began + waited), "batch")
             return json_line(answer.to_dict())
         except ServeError as error:
             return json_line(RowError(number, error.message, _id_of(line)).to_dict())
@@ -140,28 +164,34 @@ class _Checks:
             _log.error("line %d of a batch failed: %s", number, type(error).__name__)
             return json_line(RowError(number, "the check failed", _id_of(line)).to_dict())
 
-    async def _checked(
-        self, body: bytes, request: Request, route: Route
-    ) -> tuple[GuardedAnswer, Policy]:
-        """The checked answer and the policy that applied; a batch waits for room in the queue."""
-        # In a thread: locating given claims in the answer is slow and would block other requests.
-        trace, deadline, closed = await asyncio.to_thread(self._read, body, request, route)
-        policy = self.checker.policy(closed=closed)
-        if route == "batch":
-            await self.checker.room()
-        answer = await self.checker.check(trace, deadline=deadline, closed=closed)
+    async def _checked(self, row: _Row, route: Route) -> tuple[GuardedAnswer, Policy]:
+        """The checked answer and the policy that applied."""
+        policy = self.checker.policy(closed=row.closed)
+        answer = await self.checker.check(
+            row.trace, deadline=row.deadline, began=row.began, closed=row.closed
+        )
         self.checker.left(route, answer, policy)
         return answer, policy
 
     def _read(
-        self, body: bytes, request: Request, route: Route
-    ) -> tuple[Trace, float | None, bool]:
-        row = object_of(body)
-        return (trace_of_row(row, self.settings), *self._asked(request, row, route))
+        self, body: bytes, request: Request, route: Route, began: float | None = None
+    ) -> _Row:
+        """The answer to check; its given claims are located in it until its deadline passes.
 
-    def _asked(
+        ``began``: when the deadline began; None: now.
+        """
+        began = time.perf_counter() if began is None else began
+        fields = object_of(body)
+        requested, closed = self._options(request, fields, route)
+        deadline = self.checker.deadline(requested)
+        with until(math.inf if deadline is None else began + deadline):
+            trace = trace_of_row(fields, self.settings)
+        return _Row(trace, began, deadline, closed)
+
+    def _options(
         self, request: Request, row: dict[str, object], route: Route
     ) -> tuple[float | None, bool]:
+        """The deadline that a request asks for, and whether unchecked claims count as weak."""
         headers = request.headers
         return (
             deadline_of(headers.get("x-franq-deadline"), row.get("deadline")),

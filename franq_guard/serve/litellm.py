@@ -15,6 +15,7 @@ As of October 2026 (LiteLLM 1.104); https://docs.litellm.ai/docs/adding_provider
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,14 +69,15 @@ def litellm_router(checker: Checker, settings: ServeSettings) -> APIRouter:
     async def guardrail(request: Request) -> Response:
         """LiteLLM's generic guardrail API."""
         raw = await request.body()
-        return await reply_unless_gone(request.receive, _reply(gateway, raw))
+        reply = _reply(gateway, raw, time.perf_counter())
+        return await reply_unless_gone(request.receive, reply)
 
     return router
 
 
-async def _reply(gateway: Gateway, raw: bytes) -> Response:
+async def _reply(gateway: Gateway, raw: bytes, arrived: float) -> Response:
     row = await asyncio.to_thread(object_of, raw)
-    return json_reply(await gateway.reply(row))
+    return json_reply(await gateway.reply(row, arrived))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,10 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Strictness:
+class _Options:
+    """How a call asks for its texts to be checked; see :meth:`.Checker.check`."""
+
+    began: float | None
     deadline: float | None
     closed: bool
 
@@ -117,8 +122,12 @@ class Gateway:
         self.asked: Store[Asked] = Store(kept, seconds, size=size)
         self.settled: Store[tuple[Asked, Settled]] = Store(kept, seconds, size=size)
 
-    async def reply(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    async def reply(self, row: Mapping[str, Any], arrived: float | None = None) -> dict[str, Any]:
         """The reply to one call of the gateway.
+
+        Args:
+            row: the body of the call.
+            arrived: when it had arrived, on the clock of ``time.perf_counter()``; None: now.
 
         Raises:
             ServeError: if the request is invalid or too large, or the queue is full.
@@ -133,12 +142,12 @@ class Gateway:
             raise bad_request("'texts' must be a list of strings or null")
         for place in (_parameters(row), _request(row)):
             check_extension(place.get(EXTENSION))
-        strictness = self._strictness(row)
+        options = self._options(row, arrived)
         found = await asyncio.to_thread(_asked_in, row)
         if kind == "request":
             self._keep(call, found)
             return {"action": "NONE"}
-        return await self._response(texts or [], self._known(call, found), call, strictness)
+        return await self._response(texts or [], self._known(call, found), call, options)
 
     def _keep(self, call: str | None, asked: Asked) -> None:
         self._limit(asked)
@@ -155,22 +164,23 @@ class Gateway:
         kept = (self.asked.get(call) if call else None) or Asked()
         return Asked(found.question or kept.question, found.passages or kept.passages)
 
-    def _strictness(self, row: Mapping[str, Any]) -> _Strictness:
+    def _options(self, row: Mapping[str, Any], arrived: float | None) -> _Options:
         extension = extension_in(_parameters(row))
-        return _Strictness(
+        return _Options(
+            arrived,
             deadline_of(None, extension.get("deadline")),
             closed_of(self.settings, "litellm", extension.get("on_error")),
         )
 
     async def _response(
-        self, texts: list[str], asked: Asked, call: str | None, strictness: _Strictness
+        self, texts: list[str], asked: Asked, call: str | None, options: _Options
     ) -> dict[str, Any]:
         self._limit(asked, *texts)
         checked = await together(
-            self._checked(text, asked, f"{call}:{i}" if call else None, strictness)
+            self._checked(text, asked, f"{call}:{i}" if call else None, options)
             for i, text in enumerate(texts)
         )
-        policy = self.checker.policy(closed=strictness.closed)
+        policy = self.checker.policy(closed=options.closed)
         if policy.action == "block":
             weak = [v for answer, _ in checked for v in answer.verdicts if policy.is_weak(v)]
             if weak:
@@ -184,18 +194,20 @@ class Gateway:
         }
 
     async def _checked(
-        self, text: str, asked: Asked, key: str | None, strictness: _Strictness
+        self, text: str, asked: Asked, key: str | None, options: _Options
     ) -> tuple[GuardedAnswer, int]:
         """The checked text, and how much of its end may still change."""
         if not text.strip():  # e.g. a tool call: there is no text to check
             return GuardedAnswer(text, text, (), "unverified"), 0
         trace = Trace(asked.question, asked.passages, Generation(text), id=key)
-        closed = strictness.closed
+        closed = options.closed
         if not asked.passages or not asked.question:
             reason: Reason = "no_prompt" if asked.passages else "no_evidence"
             answer = await self.checker.unverified(trace, reason, closed=closed)
         else:
-            answer = await self.checker.check(trace, deadline=strictness.deadline, closed=closed)
+            answer = await self.checker.check(
+                trace, deadline=options.deadline, began=options.began, closed=closed
+            )
         policy = self.checker.policy(closed=closed)
         against, before = (self.settled.get(key) if key else None) or (asked, None)
         answer, settled, held = await asyncio.to_thread(

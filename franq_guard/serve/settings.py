@@ -56,8 +56,8 @@ class ServeSettings:
             Each has threads of its own, which take time from all other requests.
         window_ms: how long an idle service waits for more answers to check together.
         batch_size: most answers that are checked together.
-        deadline: seconds an answer may take, including the wait, unless its request sets a shorter
-            deadline. None: no limit.
+        deadline: seconds an answer may take, from when its request has arrived, unless the request
+            sets a shorter deadline. None: no limit.
         on_error: ``closed`` treats claims that could not be checked as weak. A request may ask for
             ``closed`` if this is ``open``, but not the other way round.
         closed_routes: routes that are ``closed`` even if ``on_error`` is ``open``.

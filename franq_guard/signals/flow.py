@@ -10,11 +10,20 @@ from typing import Literal
 from franq_guard.basics.failures import log_failure
 from franq_guard.basics.grouping import in_groups
 from franq_guard.calibration.store import Calibrator
-from franq_guard.claims import ClaimSplitter
+from franq_guard.claims import ClaimSplitter, RuleSplitter
 from franq_guard.claims.spans import whole
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.policy import Policy, status_of
-from franq_guard.records import Claim, Form, Generation, GuardedAnswer, Passage, Trace, Verdict
+from franq_guard.records import (
+    Claim,
+    Form,
+    Generation,
+    GuardedAnswer,
+    Passage,
+    Reason,
+    Trace,
+    Verdict,
+)
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.citations import cites, with_citations
 from franq_guard.signals.clock import Clock
@@ -22,7 +31,7 @@ from franq_guard.signals.given import with_the_rest
 from franq_guard.signals.measure import measure
 from franq_guard.signals.verdict import unchecked, verdict
 
-__all__ = ["Checking", "cited", "claims_of", "finished", "warm"]
+__all__ = ["Checking", "cited", "claims_of", "finished", "unverified_claims", "warm"]
 
 _log = logging.getLogger(__name__)
 _WARMING = Passage("Rome is a town.")
@@ -94,12 +103,18 @@ class Checking:
 
 
 def claims_of(
-    trace: Trace, splitter: ClaimSplitter, form: Form | Literal["auto"], *, exact: bool = False
+    trace: Trace,
+    splitter: ClaimSplitter,
+    form: Form | Literal["auto"],
+    *,
+    exact: bool = False,
+    locate: bool = True,
 ) -> tuple[Form, list[Claim]]:
     """The form and claims of an answer: those of the trace, if it has some, and what they leave.
 
     Form ``auto`` is short for an answer that states one claim, long for any other. ``exact``: the
     trace's own claims alone are taken, because they are labelled and the others are not.
+    ``locate``: see :func:`~franq_guard.signals.given.with_the_rest`.
     """
     alone = whole(trace.generation.text)
     if form == "short":
@@ -108,10 +123,27 @@ def claims_of(
         return "long", list(trace.claims)
     claims = splitter.split(trace.generation.text, question=trace.question)
     if trace.claims:
-        return "long", with_the_rest(trace.claims, trace.generation.text, claims)
+        text = trace.generation.text
+        return "long", with_the_rest(trace.claims, text, claims, locate=locate)
     why = [claim.not_a_claim for claim in claims]
     stated = why.count(None) or why.count("yes or no")  # alone, "No." needs its question
     return ("short", alone) if form == "auto" and stated == 1 else ("long", claims)
+
+
+def unverified_claims(
+    trace: Trace, reason: Reason, splitter: ClaimSplitter, choice: Choice
+) -> list[Claim]:
+    """The claims of an answer that is not verified, for this ``reason``; never fails.
+
+    Given claims are not looked for in the answer, and past the deadline the rules split it: that
+    takes long, and another splitter may hang.
+    """
+    splitter = RuleSplitter() if reason == "timeout" else splitter
+    try:
+        return claims_of(trace, splitter, choice.form, exact=choice.exact, locate=False)[1]
+    except Exception as error:  # a guard that fails must still return a guarded answer
+        _log.warning("splitting failed (%s): taken as one claim", type(error).__name__)
+        return whole(trace.generation.text)
 
 
 def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -> list[Verdict]:

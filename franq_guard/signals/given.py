@@ -23,7 +23,9 @@ _AT_ITS_EDGES = ".,;:!?…\"'“”‘’«»()[]{}*_`#|"
 """What may stand before or after a word without being a part of what it says."""
 
 
-def with_the_rest(given: Sequence[Claim], answer: str, own: Sequence[Claim]) -> list[Claim]:
+def with_the_rest(
+    given: Sequence[Claim], answer: str, own: Sequence[Claim], *, locate: bool = True
+) -> list[Claim]:
     """The given claims that can be checked, and after them what they leave out of the answer.
 
     A given claim covers a claim of the guard's own split if it has the same words, or if its words
@@ -36,11 +38,15 @@ def with_the_rest(given: Sequence[Claim], answer: str, own: Sequence[Claim]) -> 
         given: with the trace.
         answer: the text.
         own: the claims of the guard's own split.
+        locate: whether to look for the given claims in the answer, which takes long. Otherwise they
+            keep the spans that they have: enough where no claim will be verified.
     """
     words = _Words(answer)
     said = {_of(text) for claim in own for text in (claim.text, claim.in_full)}
-    index = Index(answer)
-    placed = [_placed(claim, index, words, said) for claim in given]
+    placed = [*given]
+    if locate:
+        index = Index(answer)
+        placed = [_placed(claim, index, words, said) for claim in given]
     found = [claim for claim in placed if claim.spans or claim.not_a_claim is None]
     stated = [claim for claim in found if claim.not_a_claim is None]
     known = {_of(claim.in_full) for claim in stated}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -43,13 +44,14 @@ class Judge:
         Raises:
             ServeError: if it is too long, or the service is shutting down.
         """
+        began = time.perf_counter()
         self.limit(text)
         if reason := _lacking(chat):
             trace = Trace(chat.question, chat.passages, Generation(text), id=reported.id)
             return await self.checker.unverified(trace, reason, closed=chat.closed)
         trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, reported)
         return await self.checker.check(
-            trace, deadline=chat.deadline, closed=chat.closed, admitted=True
+            trace, deadline=chat.deadline, began=began, closed=chat.closed, admitted=True
         )
 
     def stream(self, chat: ChatRequest, reported: Reported) -> ClaimStream:
