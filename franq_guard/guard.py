@@ -364,7 +364,8 @@ class Guard:
             found = step() if self.deadline is None else self._steps.run(step, self.deadline)
         except DeadlineExceeded as error:
             said = f"{error} (stage {clock.at!r})"
-            pairs = zip(batch, step.claims or [None] * len(batch), strict=True)
+            split: Sequence[list[Claim] | None] = step.claims or [None] * len(batch)
+            pairs = zip(batch, split, strict=True)
             return [self.unverified(t, "timeout", detail=said, claims=of) for t, of in pairs]
         except Exception as error:
             if len(batch) > 1:
