@@ -108,7 +108,7 @@ def serve(
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
     batches: Annotated[int, typer.Option(help="Batches in work at once; one more gets 503.")] = 4,
     streams: Annotated[
-        int, typer.Option(help="Streams checked claim by claim at once; one more gets 503.")
+        int, typer.Option(help="Streams checked claim by claim at once (n=3: three); more get 503.")
     ] = 16,
     grace: GraceOption = 50,
     calibrator: CalibratorOption = None,

@@ -20,16 +20,16 @@ class Places:
         self._free, self._full = most, full
 
     @contextmanager
-    def one(self) -> Iterator[None]:
-        """Take a place until the block ends.
+    def take(self, count: int = 1) -> Iterator[None]:
+        """Take ``count`` places until the block ends.
 
         Raises:
-            Busy: 503, if none is free.
+            Busy: 503, if fewer are free.
         """
-        if not self._free:
+        if self._free < count:
             raise self._full()
-        self._free -= 1
+        self._free -= count
         try:
             yield
         finally:
-            self._free += 1
+            self._free += count

@@ -98,7 +98,7 @@ class Door:
             try:
                 self._admit(scope)
                 if scope["path"] in self._places:  # of a route that reads a body
-                    place.enter_context(self._places[scope["path"]].one())
+                    place.enter_context(self._places[scope["path"]].take())
             except ServeError as error:
                 await self._refuse(error, scope, receive, send)
                 return

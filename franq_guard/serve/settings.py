@@ -52,8 +52,9 @@ class ServeSettings:
         max_samples: most samples given with one answer.
         queue: most answers that may wait; further ones are refused.
         batches: most batches in work at once; further ones are refused.
-        streams: most streams that are checked claim by claim at once; further ones are refused.
-            Each has threads of its own, which take time from all other requests.
+        streams: most choices of streams that are checked claim by claim at once (a request with
+            ``n=3`` has three); streams of further ones are refused. Each choice has threads of its
+            own, which take time from all other requests.
         window_ms: how long an idle service waits for more answers to check together.
         batch_size: most answers that are checked together.
         deadline: seconds an answer may take, from when its request has arrived, unless the request

@@ -146,6 +146,8 @@ class Choices:
         index = item.get("index", 0) if isinstance(item, Mapping) else None
         if not isinstance(index, int) or not 0 <= index < _MOST:
             raise MalformedError("a choice has no number")
+        if index not in self._choices and len(self._choices) >= self._chat.choices:
+            raise MalformedError("it has more choices than were asked for")
         delta = item.get("delta") or {}
         if not isinstance(delta, Mapping):
             raise MalformedError("a choice has no delta")

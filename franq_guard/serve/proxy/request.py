@@ -65,6 +65,12 @@ class ChatRequest:
         return self.body.get("stream") is True
 
     @property
+    def choices(self) -> int:
+        """How many choices the client asks for."""
+        n = self.body.get("n")
+        return n if isinstance(n, int) else 1
+
+    @property
     def wants_usage(self) -> bool:
         """Whether the client asks for a last chunk with the token usage."""
         options = self.body.get("stream_options")
@@ -120,12 +126,14 @@ def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings
     ``x-franq-on-error`` say how long checking may take, and what claims without verdict count as.
 
     Raises:
-        ServeError: 422 where it is no JSON object, or a value of ours is wrong; 413 where it brings
-            more passages, or a longer question, than are checked.
+        ServeError: 422 where it is no JSON object, a value of ours is wrong, or it asks for more
+            choices than may be streamed at once; 413 where it brings more passages, or a longer
+            question, than are checked.
     """
     body = object_of(raw)
     if not isinstance(body.get("stream"), (bool, type(None))):
         raise bad_request("'stream' must be true or false")
+    _check_choices(body, settings)
     check_extension(body.get(EXTENSION))
     own = extension_in(body)
     passages, question = passages_in(body), question_of(body)
@@ -138,3 +146,17 @@ def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings
         deadline=deadline_of(headers.get("x-franq-deadline"), own.get("deadline")),
         closed=closed_of(settings, "chat", headers.get("x-franq-on-error"), own.get("on_error")),
     )
+
+
+def _check_choices(body: Mapping[str, Any], settings: ServeSettings) -> None:
+    """Refuse a stream whose number of choices is not known, or more than are checked at once."""
+    n = body.get("n")
+    if n is None or not body.get("stream"):
+        return
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise bad_request("'n' must be a whole number of at least 1")
+    if settings.stream == "claims" and n > settings.streams:
+        raise bad_request(
+            f"'n' is {n}: this service streams at most {settings.streams} choices",
+            "too_many_choices",
+        )

@@ -110,7 +110,8 @@ class Proxy:
             raise QueueFull
         async with AsyncExitStack() as cleanup:
             if chat.stream and self._settings.stream == "claims":
-                cleanup.enter_context(self._streams.one())
+                # A model that writes several choices at once needs threads for each of them.
+                cleanup.enter_context(self._streams.take(chat.choices))
             work = self._answered(chat, request, cleanup)
             return await reply_unless_gone(request.receive, work)
 

@@ -4,6 +4,7 @@ import asyncio
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import httpx
 import pytest
@@ -105,6 +106,52 @@ def test_one_stream_more_than_may_be_checked_is_503_with_retry_after(proxied, ki
     assert whole.status_code == 200  # checked in the rounds, without threads of its own
     assert len(proxy.upstream.bodies) == 2  # the model is not asked in vain
     assert streamed_at_last(proxy).status_code == 200
+
+
+def test_each_choice_of_a_stream_takes_a_place(proxied, kit):
+    proxy, go = proxied(stream="claims", streams=3), threading.Event()
+
+    async def wait():
+        assert await asyncio.to_thread(go.wait, 60)
+
+    def reply(body):
+        choices = [kit.chunks(kit.GOOD, index=i) for i in range(body["n"])]
+        return 200, kit.STREAM, [wait, *chain(*choices), kit.DONE]
+
+    proxy.upstream.reply = reply
+    body = {"model": "m", "messages": kit.MESSAGES, "stream": True, "n": 2}
+    with proxy.http.stream("POST", "/v1/chat/completions", json=body) as first:
+        assert first.status_code == 200
+        refused = proxy.ask(stream=True, n=2)  # one place is left
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "queue_full")
+        with ThreadPoolExecutor() as pool:
+            last = pool.submit(proxy.ask, stream=True, n=1)
+            while len(proxy.upstream.bodies) < 2:
+                threading.Event().wait(0.001)
+            go.set()
+            assert kit.text_of(kit.events_of(last.result(60).content)) == kit.GOOD
+        events = kit.events_of(first.read())
+    assert [kit.text_of(events, i) for i in (0, 1)] == [kit.GOOD] * 2
+
+
+@pytest.mark.parametrize(
+    ("n", "code"), [(4, "too_many_choices"), (0, "bad_request"), ("2", "bad_request")]
+)
+def test_a_stream_of_more_choices_than_there_are_places_is_422(proxied, kit, n, code):
+    proxy = proxied(stream="claims", streams=3)
+    refused = proxy.ask(stream=True, n=n)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, code)
+    assert proxy.upstream.bodies == []
+
+
+@pytest.mark.parametrize("n", [None, 1])
+def test_choices_that_nobody_asked_for_end_the_stream(proxied, kit, n):
+    proxy = proxied(stream="claims")
+    pieces = [*kit.chunks(kit.GOOD), *kit.chunks(kit.BAD, index=1), kit.DONE]
+    proxy.upstream.reply = lambda body: (200, kit.STREAM, pieces)
+    events = kit.events_of(proxy.ask(stream=True, n=n).content)
+    assert events[-1]["error"]["code"] == "upstream_malformed"
+    assert kit.text_of(events, 1) == ""
 
 
 def test_streams_that_fail_or_whose_client_leaves_give_their_place_back(proxied, kit):
