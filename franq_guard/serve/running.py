@@ -2,16 +2,52 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_KEPT = 75
+_KEEP_ALIVE = 75
 """Seconds that a connection is kept while nothing is asked: longer than load balancers keep theirs
 (60, mostly). If the server closes first, a request may be on its way, and its client gets 502."""
+
+
+class _Connection(H11Protocol):
+    """A connection that is closed if the headers of a request do not arrive in time.
+
+    uvicorn limits only the time between a reply and the first byte after it, which is
+    ``timeout_keep_alive``. A client that connects and sends nothing, or a byte now and then, would
+    keep its connection for ever. So the headers of each request get that time, too.
+    """
+
+    _headers_timeout: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._limit_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:  # a request is in work
+            self._end_limit()
+        elif self._headers_timeout is None:
+            self._limit_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_limit()
+        super().connection_lost(exc)
+
+    def _limit_headers(self) -> None:
+        self._headers_timeout = self.loop.call_later(self.timeout_keep_alive, self.transport.close)
+
+    def _end_limit(self) -> None:
+        if self._headers_timeout is not None:
+            self._headers_timeout.cancel()
+            self._headers_timeout = None
 
 
 class Server(uvicorn.Server):
@@ -43,7 +79,8 @@ class Server(uvicorn.Server):
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=grace,
-            timeout_keep_alive=_KEPT,
+            timeout_keep_alive=_KEEP_ALIVE,
+            http=_Connection,
         )
         super().__init__(config)
         self._listening = listening

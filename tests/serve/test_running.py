@@ -4,8 +4,9 @@ import asyncio
 import json
 import socket
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from http.client import HTTPConnection
 from select import select
 
 import httpx
@@ -148,6 +149,80 @@ def test_a_body_that_trickles_in_is_408_and_gives_its_place_back(monkeypatch):
         assert b" 408 " in reply
         assert b'"client_stalled"' in reply
         assert post(f"{address}/v1/check/batch", content="").status_code == 200
+
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+
+
+def dialled(address):
+    """A connection on which nothing has been sent."""
+    host, port = address.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=60)
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", HEAD])
+def test_a_connection_whose_headers_do_not_come_is_closed(sent):
+    with listening(FakeGuard()) as (server, address, _thread):
+        server.config.timeout_keep_alive = 0.2
+        with dialled(address) as stalled:
+            stalled.sendall(sent)
+            assert stalled.recv(4096) == b""
+
+
+@pytest.mark.parametrize("sent", [b"G", HEAD])
+def test_the_headers_of_a_later_request_are_limited_too(sent):
+    with listening(FakeGuard()) as (server, address, _thread), dialled(address) as stalled:
+        stalled.sendall(HEAD + b"\r\n")
+        assert b" 200 " in stalled.recv(4096)
+        while server.server_state.tasks:
+            threading.Event().wait(0.001)
+        (connection,) = server.server_state.connections
+        connection.timeout_keep_alive = 0.2
+        stalled.sendall(sent)
+        while stalled.recv(4096):  # the rest of the first reply; then it is closed
+            pass
+
+
+def test_a_connection_whose_headers_trickle_in_is_closed():
+    with listening(FakeGuard()) as (server, address, _thread):
+        server.config.timeout_keep_alive = 0.2
+        with dialled(address) as slow:
+            slow.sendall(HEAD + b"X: ")
+            for _ in range(3000):  # for a minute
+                if select([slow], [], [], 0.02)[0]:
+                    break
+                slow.sendall(b"x")
+            with suppress(ConnectionResetError):  # what was sent last may not have been read
+                assert slow.recv(4096) == b""
+        server.config.timeout_keep_alive = 75
+        assert get(f"{address}/healthz").status_code == 200
+
+
+def test_the_limit_on_headers_ends_with_them():
+    """Neither a slow body nor a slow check is cut off, on a first request or a later one."""
+    guard = HeldGuard()
+    body = json.dumps(TRACE).encode()
+    with listening(guard, window_ms=0) as (server, address, _thread):
+        client = HTTPConnection(address.removeprefix("http://"), timeout=60)
+        for _ in "12":
+            client.putrequest("POST", "/v1/check")
+            client.putheader("Content-Length", str(len(body)))
+            client.endheaders()
+            while not server.server_state.tasks:
+                threading.Event().wait(0.001)
+            (connection,) = server.server_state.connections
+            assert connection._headers_timeout is None
+            client.send(body)
+            assert guard.begun.wait(60)
+            assert connection._headers_timeout is None
+            guard.go.set()
+            reply = client.getresponse()
+            assert (reply.status, reply.read()[:9]) == (200, b'{"schema"')
+            while server.server_state.tasks:
+                threading.Event().wait(0.001)
+            guard.begun.clear()
+            guard.go.clear()
+        client.close()
 
 
 def test_a_client_that_does_not_read_gives_its_place_back(monkeypatch):
