@@ -20,7 +20,7 @@ from franq_guard.serve.health import health_router
 from franq_guard.serve.litellm import litellm_router
 from franq_guard.serve.metrics import Metrics
 from franq_guard.serve.proxy import proxy_router
-from franq_guard.serve.security import Door, with_tokens
+from franq_guard.serve.security import SecurityMiddleware, with_tokens
 from franq_guard.serve.settings import ServeSettings
 
 _log = logging.getLogger(__name__)
@@ -35,8 +35,8 @@ _NO_ROUTE = (
 class _Service(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The description of the API; it names the headers for a token, if one is required."""
-        described = super().openapi()
-        return with_tokens(described) if self.state.settings.tokens else described
+        schema = super().openapi()
+        return with_tokens(schema) if self.state.settings.tokens else schema
 
 
 def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
@@ -56,7 +56,7 @@ def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
         summary="Tells true from false in RAG answers, claim by claim.",
         version=__version__,
         lifespan=_lifespan,
-        redirect_slashes=False,  # to the Host that a request names, and from https to http
+        redirect_slashes=False,  # redirects go to the host that a request names, and lose https
         docs_url=None,  # FastAPI's pages of documentation load scripts from another host
         redoc_url=None,
     )
@@ -64,9 +64,9 @@ def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
     app.state.checker, app.state.settings, app.state.metrics = checker, settings, metrics
     for router in _routers(checker, settings, metrics):
         app.include_router(router)
-    app.add_exception_handler(ServeError, _refused)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_middleware(Door, settings=settings, on_error=metrics.refused)
+    app.add_exception_handler(ServeError, _serve_error_reply)
+    app.add_exception_handler(HTTPException, _http_error_reply)
+    app.add_middleware(SecurityMiddleware, settings=settings, on_error=metrics.refused)
     return app
 
 
@@ -103,16 +103,16 @@ async def _load(checker: Checker) -> None:
             await asyncio.sleep(_RETRY_SECONDS)
 
 
-async def _refused(request: Request, error: Exception) -> JSONResponse:
-    refused = cast("ServeError", error)
-    request.app.state.metrics.refused(refused.code)
-    return JSONResponse(refused.to_dict(), refused.status, refused.headers)
+async def _serve_error_reply(request: Request, error: Exception) -> JSONResponse:
+    refusal = cast("ServeError", error)
+    request.app.state.metrics.refused(refusal.code)
+    return JSONResponse(refusal.to_dict(), refusal.status, refusal.headers)
 
 
-async def _http_error(request: Request, error: Exception) -> JSONResponse:
-    wrong = cast("HTTPException", error)
+async def _http_error_reply(request: Request, error: Exception) -> JSONResponse:
+    http_error = cast("HTTPException", error)
     codes = {404: "not_found", 405: "method_not_allowed"}
-    code = codes.get(wrong.status_code, "bad_request")
+    code = codes.get(http_error.status_code, "bad_request")
     request.app.state.metrics.refused(code)
-    body = error_body(code, _NO_ROUTE if code == "not_found" else str(wrong.detail))
-    return JSONResponse(body, wrong.status_code, wrong.headers)
+    body = error_body(code, _NO_ROUTE if code == "not_found" else str(http_error.detail))
+    return JSONResponse(body, http_error.status_code, http_error.headers)

@@ -32,9 +32,9 @@ _log = logging.getLogger(__name__)
 P = ParamSpec("P")
 
 _GRACE = 5.0
-"""Seconds that a round may go on after the last of its requests is over; most end within them."""
-_MOST_LEFT = 4
-"""Most rounds that may go on so, since each takes memory and a share of the processor."""
+"""Seconds that a round is given to end after the last of its requests is over; most do."""
+_MAX_ABANDONED = 4
+"""How many rounds that nobody waits for may run at once: each takes memory and processor time."""
 
 
 class Checks(Protocol):
@@ -58,14 +58,14 @@ class Checks(Protocol):
 class _Job:
     """One answer that waits or is being checked.
 
-    ``due`` is its deadline on the event loop's clock. ``place`` is the telemetry context of its
+    ``due`` is its deadline on the event loop's clock. ``context`` is the telemetry context of its
     request, kept because one round checks answers of many requests.
     """
 
     trace: Trace
     done: asyncio.Future[GuardedAnswer]
     due: float | None
-    place: Any = field(default_factory=telemetry.here)
+    context: Any = field(default_factory=telemetry.here)
 
 
 class Checker:
@@ -78,7 +78,7 @@ class Checker:
         on_generated: called with the seconds by which the guard delayed an answer and the seconds
             its model took to write it (see :meth:`generated`).
         on_unverified: called for each answer that is sent with claims which could not be checked:
-            with its route and the ``on_error`` that applied to it (see :meth:`left`).
+            with its route and the ``on_error`` that applied to it (see :meth:`sent`).
 
     Args:
         guard: a :class:`~franq_guard.Guard`, or an object with the same methods.
@@ -92,12 +92,12 @@ class Checker:
         self.on_unverified: list[Callable[[Route, OnError], None]] = []
         self.ready = False
         self._waiting: deque[_Job] = deque()
-        self._rounds: asyncio.Task[None] | None = None
-        self._enough = asyncio.Event()
-        self._room: asyncio.Event | None = None
+        self._rounds_task: asyncio.Task[None] | None = None
+        self._round_is_full = asyncio.Event()
+        self._has_room: asyncio.Event | None = None
         self._closing = False
-        self._asked: set[asyncio.Future[GuardedAnswer]] = set()
-        self._steps, self._left = Steps("check"), Abandonable(_MOST_LEFT)
+        self._unanswered: set[asyncio.Future[GuardedAnswer]] = set()
+        self._steps, self._abandoned = Steps("check"), Abandonable(_MAX_ABANDONED)
 
     @property
     def waiting(self) -> int:
@@ -177,25 +177,25 @@ class Checker:
         Raises:
             Closing: after :meth:`drain` was called.
         """
-        short = min(self.settings.queue, self.settings.batch_size)
-        while not self._closing and len(self._waiting) >= short:
-            self._room = self._room or asyncio.Event()
-            await self._room.wait()
+        limit = min(self.settings.queue, self.settings.batch_size)
+        while not self._closing and len(self._waiting) >= limit:
+            self._has_room = self._has_room or asyncio.Event()
+            await self._has_room.wait()
         if self._closing:
             raise Closing
 
     def checked(self, answer: GuardedAnswer, seconds: float) -> None:
         """Report to the listeners an answer that was checked here or in a stream."""
-        _tell(self.on_checked, answer, seconds)
+        _notify(self.on_checked, answer, seconds)
 
     def generated(self, guard_seconds: float, generation_seconds: float) -> None:
         """Report to the listeners how long an answer was delayed and how long writing it took."""
-        _tell(self.on_generated, guard_seconds, generation_seconds)
+        _notify(self.on_generated, guard_seconds, generation_seconds)
 
-    def left(self, route: Route, answer: GuardedAnswer, policy: Policy) -> None:
+    def sent(self, route: Route, answer: GuardedAnswer, policy: Policy) -> None:
         """Report to the listeners that an answer is sent, if some claims could not be checked."""
         if any(verdict.label == "unverified" for verdict in answer.verdicts):
-            _tell(self.on_unverified, route, policy.on_error)
+            _notify(self.on_unverified, route, policy.on_error)
 
     async def drain(self) -> None:
         """Accept no more answers; return when those asked for are checked or past their deadline.
@@ -203,10 +203,10 @@ class Checker:
         Not when the work is done: a model that hangs would never let the service end.
         """
         self._closing = True
-        self._enough.set()
-        self._tell_room()
-        if self._asked:
-            await asyncio.wait(self._asked)
+        self._round_is_full.set()
+        self._announce_room()
+        if self._unanswered:
+            await asyncio.wait(self._unanswered)
         self._steps.cancel()
 
     async def _answer(self, trace: Trace, began: float, deadline: float | None) -> GuardedAnswer:
@@ -214,89 +214,88 @@ class Checker:
         spent = time.perf_counter() - began
         due = None if deadline is None else loop.time() + deadline - spent
         job = _Job(trace, loop.create_future(), due)
-        self._asked.add(job.done)
-        self._take(job)
+        self._unanswered.add(job.done)
+        self._enqueue(job)
         try:
             async with asyncio.timeout_at(due):
                 return await job.done
         except TimeoutError:
             return await asyncio.to_thread(self.guard.unverified, trace, "timeout")
         finally:  # also if the client disconnected and the request was cancelled
-            self._asked.discard(job.done)
+            self._unanswered.discard(job.done)
             with suppress(ValueError):
                 self._waiting.remove(job)
-                self._tell_room()
+                self._announce_room()
 
-    def _take(self, job: _Job) -> None:
+    def _enqueue(self, job: _Job) -> None:
         self._waiting.append(job)
         if len(self._waiting) >= self.settings.batch_size:
-            self._enough.set()
-        if self._rounds is None or self._rounds.done():
-            self._enough = asyncio.Event()
-            self._rounds = asyncio.create_task(self._work())
+            self._round_is_full.set()
+        if self._rounds_task is None or self._rounds_task.done():
+            self._round_is_full = asyncio.Event()
+            self._rounds_task = asyncio.create_task(self._run_rounds())
 
-    def _tell_room(self) -> None:
-        if self._room is not None:
-            self._room.set()
-            self._room = None
+    def _announce_room(self) -> None:
+        if self._has_room is not None:
+            self._has_room.set()
+            self._has_room = None
 
-    async def _work(self) -> None:
+    async def _run_rounds(self) -> None:
         """Check in rounds until the queue is empty."""
         loop = asyncio.get_running_loop()
-        await self._window()
+        await self._wait_for_more()
         while self._waiting:
             size = min(len(self._waiting), self.settings.batch_size)
-            batch = [self._waiting.popleft() for _ in range(size)]
-            self._tell_room()
-            batch = [job for job in batch if not job.done.done() and not _late(job, loop.time())]
-            if batch:
-                await self._round(batch)
+            jobs = [self._waiting.popleft() for _ in range(size)]
+            self._announce_room()
+            jobs = [job for job in jobs if not job.done.done() and not _is_late(job, loop.time())]
+            if jobs:
+                await self._check_round(jobs)
 
-    async def _round(self, batch: Sequence[_Job]) -> None:
-        places = [(job.trace, job.place) for job in batch]
-        made = self._steps.submit(self._check_at, places)
-        step = asyncio.wrap_future(made)
-        asked = asyncio.gather(*(job.done for job in batch), return_exceptions=True)
-        either: list[asyncio.Future[Any]] = [step, asked]
+    async def _check_round(self, jobs: Sequence[_Job]) -> None:
+        work = self._steps.submit(self._check_jobs, jobs)
+        result = asyncio.wrap_future(work)
+        requests = asyncio.gather(*(job.done for job in jobs), return_exceptions=True)
+        either: list[asyncio.Future[Any]] = [result, requests]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not step.done() and await self._is_left(made, step):
+        if not result.done() and await self._abandon(work, result):
             return
         try:
-            answers = await step
-        except Exception as error:  # not even an unverified answer could be made
-            for job in batch:
+            answers = await result
+        except Exception as error:  # not even the unverified answers could be built
+            for job in jobs:
                 if not job.done.done():
                     job.done.set_exception(error)
             return
-        for job, answer in zip(batch, answers, strict=True):
+        for job, answer in zip(jobs, answers, strict=True):
             if not job.done.done():  # the request may be cancelled, or past its deadline
                 job.done.set_result(answer)
 
-    async def _is_left(self, made: Future[Any], step: asyncio.Future[Any]) -> bool:
-        """Whether a round that nobody waits for was left; False once it has ended."""
-        await asyncio.wait([step], timeout=_GRACE)
+    async def _abandon(self, work: Future[Any], result: asyncio.Future[Any]) -> bool:
+        """Abandon a round that nobody waits for any more; False if it has ended meanwhile."""
+        await asyncio.wait([result], timeout=_GRACE)
         with suppress(DeadlineExceeded):
-            self._left.admit()
-            if self._left.leave(made):
+            self._abandoned.admit()
+            if self._abandoned.leave(work):
                 _log.warning("a round of checks goes on although nobody waits for it any more")
                 self._steps = Steps("check")
-                step.cancel()  # only the wait for it
+                result.cancel()  # only the wait for it
                 return True
-        await asyncio.wait([step])
+        await asyncio.wait([result])
         return False
 
-    async def _window(self) -> None:
+    async def _wait_for_more(self) -> None:
         """Wait a moment for more answers, unless there are enough for a full round."""
         if self._closing or len(self._waiting) >= self.settings.batch_size:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.window_ms / 1000):
-                await self._enough.wait()
+                await self._round_is_full.wait()
 
-    def _check_at(self, places: Sequence[tuple[Trace, Any]]) -> list[GuardedAnswer]:
+    def _check_jobs(self, jobs: Sequence[_Job]) -> list[GuardedAnswer]:
         """Check in the worker thread, within the telemetry contexts of the requests."""
-        with telemetry.under(places):
-            return self._check([trace for trace, _ in places])
+        with telemetry.under([(job.trace, job.context) for job in jobs]):
+            return self._check([job.trace for job in jobs])
 
     def _check(self, traces: Sequence[Trace]) -> list[GuardedAnswer]:
         try:
@@ -315,7 +314,7 @@ class Checker:
         policy = self.policy(closed=closed)
         if policy != self.guard.policy and answer.status != "ok":
             # In a thread: to remove the claims of a long answer would hold up other requests.
-            text = await asyncio.to_thread(applied, policy, answer)
+            text = await asyncio.to_thread(apply_policy, policy, answer)
             answer = replace(answer, text=text, weak=policy.acts_against)
         self.checked(answer, time.perf_counter() - began)
         return answer
@@ -326,7 +325,7 @@ class Checker:
             getattr(self.guard, name, None)
 
 
-def applied(policy: Policy, answer: GuardedAnswer) -> str:
+def apply_policy(policy: Policy, answer: GuardedAnswer) -> str:
     """The text of a checked answer under ``policy``, even if the policy's action raises."""
     try:
         return policy.apply(answer.original, answer.verdicts)
@@ -335,12 +334,12 @@ def applied(policy: Policy, answer: GuardedAnswer) -> str:
         return policy.on_failure(answer.original, answer.verdicts)
 
 
-def _late(job: _Job, now: float) -> bool:
+def _is_late(job: _Job, now: float) -> bool:
     """Whether the deadline passed in the queue; :meth:`Checker.check` then returns the timeout."""
     return job.due is not None and job.due <= now
 
 
-def _tell(listeners: Iterable[Callable[P, None]], *args: P.args, **kwargs: P.kwargs) -> None:
+def _notify(listeners: Iterable[Callable[P, None]], *args: P.args, **kwargs: P.kwargs) -> None:
     for listener in listeners:
         try:
             listener(*args, **kwargs)

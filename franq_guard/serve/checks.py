@@ -29,9 +29,9 @@ from franq_guard.serve.documents import (
     REQUEST_HEADERS,
     TRACE_EXAMPLE,
     TRACE_SCHEMA,
-    body,
-    documented,
+    described_reply,
     refusals,
+    request_body,
 )
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.reading import (
@@ -47,7 +47,7 @@ from franq_guard.serve.security import BATCH_PATH, CHECK_PATH
 from franq_guard.serve.settings import Route, ServeSettings
 
 JSON_LINES = "application/x-ndjson"
-_WORDS_OF_LINE = re.compile(rb"\S[^\n]*")
+_LINE_WITH_TEXT = re.compile(rb"\S[^\n]*")
 
 _log = logging.getLogger(__name__)
 
@@ -60,12 +60,12 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
     @router.post(
         CHECK_PATH,
         responses={
-            200: documented(ANSWER_SCHEMA, ANSWER_EXAMPLE, headers=ANSWER_HEADERS),
+            200: described_reply(ANSWER_SCHEMA, ANSWER_EXAMPLE, headers=ANSWER_HEADERS),
             **refusals(401, 403, 408, 413, 415, 422, 503),
         },
         openapi_extra={
             "parameters": REQUEST_HEADERS,
-            "requestBody": body("application/json", TRACE_SCHEMA, TRACE_EXAMPLE),
+            "requestBody": request_body("application/json", TRACE_SCHEMA, TRACE_EXAMPLE),
         },
     )
     async def check(request: Request) -> Response:
@@ -85,7 +85,7 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
         },
         openapi_extra={
             "parameters": REQUEST_HEADERS,
-            "requestBody": body(JSON_LINES, {"type": "string"}, json_line(TRACE_EXAMPLE)),
+            "requestBody": request_body(JSON_LINES, {"type": "string"}, json_line(TRACE_EXAMPLE)),
         },
     )
     async def batch(request: Request) -> Response:
@@ -132,16 +132,16 @@ class _Checks:
 
     async def _outcomes(self, lines: bytes, request: Request) -> AsyncIterator[str]:
         """The result lines, in order; enough are checked at a time to fill every round."""
-        under_way: deque[asyncio.Task[str]] = deque()
+        tasks: deque[asyncio.Task[str]] = deque()
         try:
             for number, line in _numbered(lines):
-                under_way.append(asyncio.create_task(self._line(number, line, request)))
-                if len(under_way) >= 2 * self.settings.batch_size:
-                    yield await under_way.popleft()
-            while under_way:
-                yield await under_way.popleft()
+                tasks.append(asyncio.create_task(self._line(number, line, request)))
+                if len(tasks) >= 2 * self.settings.batch_size:
+                    yield await tasks.popleft()
+            while tasks:
+                yield await tasks.popleft()
         finally:  # the client may have disconnected
-            for task in under_way:
+            for task in tasks:
                 task.cancel()
 
     async def _line(self, number: int, line: bytes, request: Request) -> str:
@@ -170,7 +170,7 @@ class _Checks:
         answer = await self.checker.check(
             row.trace, deadline=row.deadline, began=row.began, closed=row.closed
         )
-        self.checker.left(route, answer, policy)
+        self.checker.sent(route, answer, policy)
         return answer, policy
 
     def _read(
@@ -204,11 +204,11 @@ def _numbered(lines: bytes) -> Iterator[tuple[int, bytes]]:
 
     Blank lines are passed over in one go: a body of nothing else holds millions of them.
     """
-    at, number = 0, 1
-    for found in _WORDS_OF_LINE.finditer(lines):
-        number += lines.count(b"\n", at, found.start())
-        at = found.start()
-        yield number, found[0].rstrip()
+    start, number = 0, 1
+    for match in _LINE_WITH_TEXT.finditer(lines):
+        number += lines.count(b"\n", start, match.start())
+        start = match.start()
+        yield number, match[0].rstrip()
 
 
 def _id_of(line: bytes) -> str | None:

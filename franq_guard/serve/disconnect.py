@@ -49,7 +49,7 @@ async def together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
     Raises:
         Exception: the first error.
     """
-    tasks = [asyncio.create_task(one) for one in work]
+    tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:
         return await asyncio.gather(*tasks)
     finally:

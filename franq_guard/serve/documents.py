@@ -42,7 +42,7 @@ STATUS_SCHEMA: Schema = {
 }
 
 _SPAN = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
-_TRUTH = {"enum": [True, False, 0, 1, None]}
+_TRUTH_LABEL = {"enum": [True, False, 0, 1, None]}
 _TOKEN: Schema = {
     "type": "object",
     "description": "A token of the text; all of them tile it, in characters.",
@@ -125,8 +125,8 @@ TRACE_SCHEMA: Schema = {
                 "properties": {
                     "text": {"type": "string", "minLength": 1},
                     "spans": {"type": ["array", "null"], "items": _SPAN},
-                    "is_true": _TRUTH,
-                    "is_faithful": _TRUTH,
+                    "is_true": _TRUTH_LABEL,
+                    "is_faithful": _TRUTH_LABEL,
                 },
             },
         },
@@ -159,7 +159,7 @@ _STRETCH: Schema = {
         "text": {"type": "string", "description": "The stretch itself."},
     },
 }
-_SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+_PROBABILITY = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 _VERDICT: Schema = {
     "type": "object",
     "required": ["claim", "p_true", "p_faithful", "uq_faith", "uq_unfaith", "raw", "label"],
@@ -174,21 +174,21 @@ _VERDICT: Schema = {
                 "not_a_claim": {"type": "string"},
             },
         },
-        "p_true": _SHARE,
-        "p_faithful": _SHARE,
-        "uq_faith": _SHARE,
-        "uq_unfaith": _SHARE,
+        "p_true": _PROBABILITY,
+        "p_faithful": _PROBABILITY,
+        "uq_faith": _PROBABILITY,
+        "uq_unfaith": _PROBABILITY,
         "raw": {"type": "object", "additionalProperties": {"type": ["number", "null"]}},
         "label": {
             "enum": list(get_args(Label)),
             "description": "\n".join(
-                f"{name}: {said.meaning}" for name, said in LABEL_WORDS.items()
+                f"{name}: {words.meaning}" for name, words in LABEL_WORDS.items()
             ),
         },
         "reason": {
             "type": ["string", "null"],
             "description": "Why there is no P(true), or a remark on it; of what is no claim, what "
-            "it is.\n" + "\n".join(f"{name}: {said}" for name, said in REASON_WORDS.items()),
+            "it is.\n" + "\n".join(f"{name}: {meaning}" for name, meaning in REASON_WORDS.items()),
         },
         "evidence": {**_STRETCH, "description": "The stretch that supports the claim best."},
         "against": {
@@ -301,14 +301,14 @@ REQUEST_HEADERS: list[Schema] = [
 ]
 
 
-def documented(schema: Schema, example: object, *, headers: Schema | None = None) -> Schema:
+def described_reply(schema: Schema, example: object, *, headers: Schema | None = None) -> Schema:
     """The OpenAPI description of a JSON reply."""
     content = {"application/json": {"schema": schema, "example": example}}
-    described = {"description": schema.get("description", "What it says."), "content": content}
-    return {**described, "headers": headers} if headers else described
+    reply = {"description": schema.get("description", "The reply."), "content": content}
+    return {**reply, "headers": headers} if headers else reply
 
 
-def body(kind: str, schema: Schema, example: object) -> Schema:
+def request_body(kind: str, schema: Schema, example: object) -> Schema:
     """The OpenAPI description of a request body of the media type ``kind``."""
     return {"required": True, "content": {kind: {"schema": schema, "example": example}}}
 

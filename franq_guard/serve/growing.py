@@ -14,7 +14,7 @@ from typing import Any
 from franq_guard.basics.text import common_start
 from franq_guard.policy import Policy, status_of
 from franq_guard.records import GuardedAnswer, Verdict
-from franq_guard.serve.checker import applied
+from franq_guard.serve.checker import apply_policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +29,22 @@ class Settled:
         return text.startswith(self.text)
 
 
-def settle(splitter: object, checked: GuardedAnswer, before: Settled | None) -> Settled:
+def settle(splitter: object, checked: GuardedAnswer, previous: Settled | None) -> Settled:
     """The beginning of a checked answer that is settled now.
 
     Args:
         splitter: the guard's; without a method ``settled`` no further text is settled.
         checked: the answer so far.
-        before: what was settled at the previous call.
+        previous: what was settled at the previous call.
     """
     text = checked.original
-    known = before if before is not None and before.begins(text) else Settled()
-    splits: Any = splitter
-    if not hasattr(splits, "settled"):
+    known = previous if previous is not None and previous.begins(text) else Settled()
+    settling: Any = splitter
+    if not hasattr(settling, "settled"):
         return known
-    end = max(len(known.text), int(splits.settled(text, known=len(known.text))))
-    first = len(known.text)
-    new = [v for v in checked.verdicts if first < _end(v) <= end]
+    start = len(known.text)
+    end = max(start, int(settling.settled(text, known=start)))
+    new = [v for v in checked.verdicts if start < _end(v) <= end]
     return Settled(text[:end], (*known.verdicts, *new))
 
 
@@ -56,16 +56,16 @@ def with_settled(checked: GuardedAnswer, settled: Settled, policy: Policy) -> Gu
     verdicts = (*settled.verdicts, *rest)
     if verdicts == checked.verdicts:
         return checked
-    grown = replace(checked, verdicts=verdicts, status=status_of(verdicts, checked.original))
-    return replace(grown, text=applied(policy, grown))
+    restored = replace(checked, verdicts=verdicts, status=status_of(verdicts, checked.original))
+    return replace(restored, text=apply_policy(policy, restored))
 
 
 def holdback(checked: GuardedAnswer, settled: Settled, policy: Policy) -> int:
     """How many characters at the end of the checked text may still change."""
     if policy.action not in ("annotate", "filter"):  # other actions depend on the whole answer
         return len(checked.text)
-    sure = policy.so_far(settled.text, settled.verdicts).rstrip()
-    return len(checked.text) - common_start(sure, checked.text)
+    final_text = policy.so_far(settled.text, settled.verdicts).rstrip()
+    return len(checked.text) - common_start(final_text, checked.text)
 
 
 def _end(verdict: Verdict) -> float:

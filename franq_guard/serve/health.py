@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
 from franq_guard.serve.checker import Checker
-from franq_guard.serve.documents import STATUS_SCHEMA, documented, refusals
+from franq_guard.serve.documents import STATUS_SCHEMA, described_reply, refusals
 from franq_guard.serve.metrics import CONTENT_TYPE, Metrics
 
 
@@ -14,7 +14,7 @@ def health_router(checker: Checker, metrics: Metrics) -> APIRouter:
     """``/healthz``, ``/readyz`` and ``/metrics``."""
     router = APIRouter(tags=["operation"])
 
-    @router.get("/healthz", responses={200: documented(STATUS_SCHEMA, {"status": "ok"})})
+    @router.get("/healthz", responses={200: described_reply(STATUS_SCHEMA, {"status": "ok"})})
     async def healthz() -> Response:
         """200 as long as the service runs."""
         return JSONResponse({"status": "ok"})
@@ -22,8 +22,8 @@ def health_router(checker: Checker, metrics: Metrics) -> APIRouter:
     @router.get(
         "/readyz",
         responses={
-            200: documented(STATUS_SCHEMA, {"status": "ready"}),
-            503: documented(STATUS_SCHEMA, {"status": "loading"}),
+            200: described_reply(STATUS_SCHEMA, {"status": "ready"}),
+            503: described_reply(STATUS_SCHEMA, {"status": "loading"}),
         },
     )
     async def readyz() -> Response:
@@ -44,7 +44,7 @@ def health_router(checker: Checker, metrics: Metrics) -> APIRouter:
         """Counters and histograms in Prometheus's text format."""
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
-    for path, asked in (("/healthz", healthz), ("/readyz", readyz)):
+    for path, endpoint in (("/healthz", healthz), ("/readyz", readyz)):
         # Some probes (`wget --spider`, uptime monitors) send HEAD.
-        router.add_api_route(path, asked, methods=["HEAD"], include_in_schema=False)
+        router.add_api_route(path, endpoint, methods=["HEAD"], include_in_schema=False)
     return router

@@ -28,7 +28,7 @@ from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Passage, Reason, Trace
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.disconnect import reply_unless_gone, together
-from franq_guard.serve.documents import body, documented, refusals
+from franq_guard.serve.documents import described_reply, refusals, request_body
 from franq_guard.serve.gateway_documents import (
     REPLY_EXAMPLE,
     REPLY_SCHEMA,
@@ -61,28 +61,30 @@ def litellm_router(checker: Checker, settings: ServeSettings) -> APIRouter:
     @router.post(
         GATEWAY_PATH,
         responses={
-            200: documented(REPLY_SCHEMA, REPLY_EXAMPLE),
+            200: described_reply(REPLY_SCHEMA, REPLY_EXAMPLE),
             **refusals(401, 403, 408, 413, 415, 422, 503),
         },
-        openapi_extra={"requestBody": body("application/json", REQUEST_SCHEMA, REQUEST_EXAMPLE)},
+        openapi_extra={
+            "requestBody": request_body("application/json", REQUEST_SCHEMA, REQUEST_EXAMPLE)
+        },
     )
     async def guardrail(request: Request) -> Response:
         """LiteLLM's generic guardrail API."""
-        raw = await request.body()
-        reply = _reply(gateway, raw, time.perf_counter())
+        body = await request.body()
+        reply = _reply(gateway, body, time.perf_counter())
         return await reply_unless_gone(request.receive, reply)
 
     return router
 
 
-async def _reply(gateway: Gateway, raw: bytes, arrived: float) -> Response:
-    row = await asyncio.to_thread(object_of, raw)
+async def _reply(gateway: Gateway, body: bytes, arrived: float) -> Response:
+    row = await asyncio.to_thread(object_of, body)
     return json_reply(await gateway.reply(row, arrived))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Question and passages of a request, against which its answer will be checked."""
+class Context:
+    """Question and passages of a request, which its answer is checked against."""
 
     question: str = ""
     passages: tuple[Passage, ...] = ()
@@ -106,7 +108,7 @@ class Gateway:
     """Handles the gateway's calls for requests and responses.
 
     Attributes:
-        asked: passages and question of recent requests, by call id.
+        contexts: question and passages of recent requests, by call id.
         settled: the settled text of recent streams and what it was checked against, by call id
             and number of the text. Clients may choose their call ids and use one again, with
             other passages: verdicts of the earlier call then say nothing.
@@ -114,13 +116,13 @@ class Gateway:
 
     def __init__(self, checker: Checker, settings: ServeSettings) -> None:
         self.checker, self.settings = checker, settings
-        kept, seconds, size = (
+        count, seconds, size = (
             settings.messages_kept,
             settings.messages_seconds,
             settings.messages_chars,
         )
-        self.asked: Store[Asked] = Store(kept, seconds, size=size)
-        self.settled: Store[tuple[Asked, Settled]] = Store(kept, seconds, size=size)
+        self.contexts: Store[Context] = Store(count, seconds, size=size)
+        self.settled: Store[tuple[Context, Settled]] = Store(count, seconds, size=size)
 
     async def reply(self, row: Mapping[str, Any], arrived: float | None = None) -> dict[str, Any]:
         """The reply to one call of the gateway.
@@ -132,37 +134,40 @@ class Gateway:
         Raises:
             ServeError: if the request is invalid or too large, or the queue is full.
         """
-        kind, call = row.get("input_type"), row.get("litellm_call_id")
-        if kind not in ("request", "response"):
+        input_type, call_id = row.get("input_type"), row.get("litellm_call_id")
+        if input_type not in ("request", "response"):
             raise bad_request("'input_type' must be 'request' or 'response'")
-        if call is not None and not isinstance(call, str):
+        if call_id is not None and not isinstance(call_id, str):
             raise bad_request("'litellm_call_id' must be a string or null")
         texts = row.get("texts")
         if texts is not None and not _are_texts(texts):
             raise bad_request("'texts' must be a list of strings or null")
-        for place in (_parameters(row), _request(row)):
-            check_extension(place.get(EXTENSION))
+        for fields in (_parameters(row), _request(row)):
+            check_extension(fields.get(EXTENSION))
         options = self._options(row, arrived)
-        found = await asyncio.to_thread(_asked_in, row)
-        if kind == "request":
-            self._keep(call, found)
+        context = await asyncio.to_thread(_context_in, row)
+        if input_type == "request":
+            self._store(call_id, context)
             return {"action": "NONE"}
-        return await self._response(texts or [], self._known(call, found), call, options)
+        return await self._response(
+            texts or [], self._with_stored(call_id, context), call_id, options
+        )
 
-    def _keep(self, call: str | None, asked: Asked) -> None:
-        self._limit(asked)
-        if call:
-            self.asked.put(call, asked, size=asked.size + len(call))  # clients may choose it
+    def _store(self, call_id: str | None, context: Context) -> None:
+        self._check_limits(context)
+        if call_id:
+            size = context.size + len(call_id)  # which the client may choose
+            self.contexts.put(call_id, context, size=size)
 
-    def _limit(self, asked: Asked, *texts: str) -> None:
-        check_length(self.settings, "question", asked.question)
+    def _check_limits(self, context: Context, *texts: str) -> None:
+        check_length(self.settings, "question", context.question)
         for text in texts or ("",):
-            check_size(self.settings, asked.passages, text)
+            check_size(self.settings, context.passages, text)
 
-    def _known(self, call: str | None, found: Asked) -> Asked:
+    def _with_stored(self, call_id: str | None, context: Context) -> Context:
         """Question and passages; those in the response take precedence over its request's."""
-        kept = (self.asked.get(call) if call else None) or Asked()
-        return Asked(found.question or kept.question, found.passages or kept.passages)
+        stored = (self.contexts.get(call_id) if call_id else None) or Context()
+        return Context(context.question or stored.question, context.passages or stored.passages)
 
     def _options(self, row: Mapping[str, Any], arrived: float | None) -> _Options:
         extension = extension_in(_parameters(row))
@@ -173,11 +178,11 @@ class Gateway:
         )
 
     async def _response(
-        self, texts: list[str], asked: Asked, call: str | None, options: _Options
+        self, texts: list[str], context: Context, call_id: str | None, options: _Options
     ) -> dict[str, Any]:
-        self._limit(asked, *texts)
+        self._check_limits(context, *texts)
         checked = await together(
-            self._checked(text, asked, f"{call}:{i}" if call else None, options)
+            self._checked(text, context, f"{call_id}:{i}" if call_id else None, options)
             for i, text in enumerate(texts)
         )
         policy = self.checker.policy(closed=options.closed)
@@ -190,57 +195,57 @@ class Gateway:
         return {
             "action": "GUARDRAIL_INTERVENED" if changed else "NONE",
             **({"texts": [answer.text for answer, _ in checked]} if changed else {}),
-            "stream_holdback_chars": [held for _, held in checked],
+            "stream_holdback_chars": [holdback_chars for _, holdback_chars in checked],
         }
 
     async def _checked(
-        self, text: str, asked: Asked, key: str | None, options: _Options
+        self, text: str, context: Context, key: str | None, options: _Options
     ) -> tuple[GuardedAnswer, int]:
         """The checked text, and how much of its end may still change."""
         if not text.strip():  # e.g. a tool call: there is no text to check
             return GuardedAnswer(text, text, (), "unverified"), 0
-        trace = Trace(asked.question, asked.passages, Generation(text), id=key)
+        trace = Trace(context.question, context.passages, Generation(text), id=key)
         closed = options.closed
-        if not asked.passages or not asked.question:
-            reason: Reason = "no_prompt" if asked.passages else "no_evidence"
+        if not context.passages or not context.question:
+            reason: Reason = "no_prompt" if context.passages else "no_evidence"
             answer = await self.checker.unverified(trace, reason, closed=closed)
         else:
             answer = await self.checker.check(
                 trace, deadline=options.deadline, began=options.began, closed=closed
             )
         policy = self.checker.policy(closed=closed)
-        against, before = (self.settled.get(key) if key else None) or (asked, None)
-        answer, settled, held = await asyncio.to_thread(
-            _grown,
+        settled_for, previous = (self.settled.get(key) if key else None) or (context, None)
+        answer, settled, holdback_chars = await asyncio.to_thread(
+            _settled_answer,
             getattr(self.checker.guard, "claims", None),
             answer,
-            before if against == asked else None,
+            previous if settled_for == context else None,
             policy,
         )
-        self.checker.left("litellm", answer, policy)
+        self.checker.sent("litellm", answer, policy)
         if key:
-            size = len(settled.text) + asked.size + len(key)
-            self.settled.put(key, (asked, settled), size=size)
-        return answer, held
+            size = len(settled.text) + context.size + len(key)
+            self.settled.put(key, (context, settled), size=size)
+        return answer, holdback_chars
 
 
-def _grown(
-    splitter: object, answer: GuardedAnswer, before: Settled | None, policy: Policy
+def _settled_answer(
+    splitter: object, answer: GuardedAnswer, previous: Settled | None, policy: Policy
 ) -> tuple[GuardedAnswer, Settled, int]:
-    settled = settle(splitter, answer, before)
-    grown = with_settled(answer, settled, policy)
-    return grown, settled, holdback(grown, settled, policy)
+    settled = settle(splitter, answer, previous)
+    restored = with_settled(answer, settled, policy)
+    return restored, settled, holdback(restored, settled, policy)
 
 
-def _asked_in(row: Mapping[str, Any]) -> Asked:
+def _context_in(row: Mapping[str, Any]) -> Context:
     """Passages and question, from our extension in the parameters or from the messages."""
-    parameters, given = _parameters(row), _request(row)
-    like_a_request = {
-        EXTENSION: extension_in(parameters) or extension_in(given),
-        "documents": parameters.get("documents") or given.get("documents"),
+    parameters, request = _parameters(row), _request(row)
+    chat_request = {
+        EXTENSION: extension_in(parameters) or extension_in(request),
+        "documents": parameters.get("documents") or request.get("documents"),
         "messages": row.get("structured_messages") or _prompts(row),
     }
-    return Asked(question_of(like_a_request), passages_in(like_a_request))
+    return Context(question_of(chat_request), passages_in(chat_request))
 
 
 def _prompts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -250,13 +255,13 @@ def _prompts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _parameters(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = row.get("additional_provider_specific_params")
-    return given if isinstance(given, Mapping) else {}
+    parameters = row.get("additional_provider_specific_params")
+    return parameters if isinstance(parameters, Mapping) else {}
 
 
 def _request(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = row.get("request_data")
-    return given if isinstance(given, Mapping) else {}
+    request = row.get("request_data")
+    return request if isinstance(request, Mapping) else {}
 
 
 def _are_texts(value: object) -> bool:
@@ -266,5 +271,5 @@ def _are_texts(value: object) -> bool:
 def _reason(weak: list[Any], total: int) -> str:
     """Why the answer was blocked; only labels and counts, because the gateway logs this."""
     counts = Counter(verdict.label for verdict in weak)
-    labels = ", ".join(f"{n} {label}" for label, n in sorted(counts.items()))
+    labels = ", ".join(f"{count} {label}" for label, count in sorted(counts.items()))
     return f"franq: {len(weak)} of {total} claims: {labels}"

@@ -36,62 +36,62 @@ class Metrics:
         for reason in get_args(Reason):
             self._unverified.labels(reason)
             self._remarks.labels(reason)
-        for route, policy in product(get_args(Route), get_args(OnError)):
-            self._left.labels(route, policy)
-        checker.on_unverified.append(lambda *labels: self._left.labels(*labels).inc())
+        for route, on_error in product(get_args(Route), get_args(OnError)):
+            self._unverified_answers.labels(route, on_error)
+        checker.on_unverified.append(lambda *labels: self._unverified_answers.labels(*labels).inc())
         checker.on_checked.append(self.checked)
         checker.on_generated.append(self.generated)
 
     def _describe(self, checker: Checker) -> None:
-        given = self.registry
+        registry = self.registry
         self._checks = Counter(
-            "franq_checks", "Checked answers by status.", ["status"], registry=given
+            "franq_checks", "Checked answers by status.", ["status"], registry=registry
         )
-        self._claims = Counter("franq_claims", "Claims by label.", ["label"], registry=given)
+        self._claims = Counter("franq_claims", "Claims by label.", ["label"], registry=registry)
         self._unverified = Counter(
             "franq_unverified_claims",
             "Claims that could not be checked, by reason.",
             ["reason"],
-            registry=given,
+            registry=registry,
         )
         self._remarks = Counter(
             "franq_remarked_claims",
             "Claims with a P(true) and a remark on it, by reason.",
             ["reason"],
-            registry=given,
+            registry=registry,
         )
-        self._left = Counter(
+        self._unverified_answers = Counter(
             "franq_unverified_answers",
             "Answers with claims that could not be checked, by route and by their on_error: "
             "open let them leave marked, closed treated them as weak.",
             ["route", "on_error"],
-            registry=given,
+            registry=registry,
         )
         self._errors = Counter(
-            "franq_errors", "Requests refused or failed, by code.", ["code"], registry=given
+            "franq_errors", "Requests refused or failed, by code.", ["code"], registry=registry
         )
         self._seconds = Histogram(
             "franq_check_seconds",
             "Seconds an answer took, waiting included.",
-            registry=given,
+            registry=registry,
             buckets=_SECONDS,
         )
         self._stages = Histogram(
             "franq_stage_seconds",
             "Seconds of an answer by stage of the check.",
             ["stage"],
-            registry=given,
+            registry=registry,
             buckets=_SECONDS,
         )
         self._ratio = Histogram(
             "franq_guard_to_generation_ratio",
             "Time the guard added to an answer over the time its model took to write it.",
-            registry=given,
+            registry=registry,
             buckets=_RATIOS,
         )
-        queue = Gauge("franq_queue_length", "Answers that wait to be checked.", registry=given)
+        queue = Gauge("franq_queue_length", "Answers that wait to be checked.", registry=registry)
         queue.set_function(lambda: checker.waiting)
-        ready = Gauge("franq_ready", "1 when the models are loaded.", registry=given)
+        ready = Gauge("franq_ready", "1 when the models are loaded.", registry=registry)
         ready.set_function(lambda: checker.ready)
 
     def checked(self, answer: GuardedAnswer, seconds: float) -> None:
@@ -101,11 +101,11 @@ class Metrics:
         for verdict in answer.verdicts:
             self._claims.labels(verdict.label).inc()
             if verdict.label == "unverified":
-                self._unverified.labels(_known(verdict.reason)).inc()
+                self._unverified.labels(_known_reason(verdict.reason)).inc()
             elif verdict.reason and verdict.label != "not-a-claim":
-                self._remarks.labels(_known(verdict.reason)).inc()
-        for stage, spent in answer.timings.items():
-            self._stages.labels(stage).observe(spent)
+                self._remarks.labels(_known_reason(verdict.reason)).inc()
+        for stage, stage_seconds in answer.timings.items():
+            self._stages.labels(stage).observe(stage_seconds)
 
     def generated(self, guard_seconds: float, generation_seconds: float) -> None:
         """Record the guard's delay relative to the time the model took to write the answer."""
@@ -121,6 +121,6 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-def _known(reason: str | None) -> str:
+def _known_reason(reason: str | None) -> str:
     """The reason, or "other" if it is not one of ours, so that the number of series is bounded."""
     return reason if reason is not None and reason in get_args(Reason) else "other"

@@ -10,9 +10,9 @@ Applications put them in different places. The first of these that has any passa
    document's name); if a block contains others, these are the passages. Messages of the assistant
    are left out: what a model wrote is no evidence for what it writes next.
 
-Of the messages those of the newest turn count, and earlier ones only if it has no passages. Tools
-that only say that something was done end no search. Blocks of the system's messages, which belong
-to no turn, are read with those of any.
+Of the messages those of the newest turn are searched, and earlier ones only if it has no passages.
+A tool's message that only says that something was done does not end the search. System messages
+belong to no turn; their blocks are read together with those of the newest one.
 
 Parts of an unexpected form are ignored: validating the request is up to the upstream server.
 """
@@ -38,8 +38,8 @@ _TAG = re.compile(
     r"<(/?)(context|source|documents?|document_content)(?![\w-])([^<>]{0,500})>", re.IGNORECASE
 )
 _ATTRIBUTE = re.compile(r"([\w-]{1,50})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_TOOLS = ("tool", "function")
-_OF_TURNS = ("user", "assistant", *_TOOLS)
+_TOOL_ROLES = ("tool", "function")
+_TURN_ROLES = ("user", "assistant", *_TOOL_ROLES)
 
 
 def passages_in(body: Mapping[str, object]) -> tuple[Passage, ...]:
@@ -50,40 +50,40 @@ def passages_in(body: Mapping[str, object]) -> tuple[Passage, ...]:
     """
     extension, messages = extension_in(body), messages_in(body)
     sources: tuple[Iterator[Passage], ...] = (
-        _documents(extension.get("passages")),
-        _documents(body.get("documents")),
-        _of_messages(messages),
+        _from_list(extension.get("passages")),
+        _from_list(body.get("documents")),
+        _from_messages(messages),
     )
     for source in sources:
-        if found := tuple(source):
-            return found
+        if passages := tuple(source):
+            return passages
     return ()
 
 
 def extension_in(body: Mapping[str, object]) -> Mapping[str, object]:
     """Our extension object of the request; empty if it has none."""
-    given = body.get(EXTENSION)
-    return given if isinstance(given, Mapping) else {}
+    extension = body.get(EXTENSION)
+    return extension if isinstance(extension, Mapping) else {}
 
 
 def messages_in(body: Mapping[str, object]) -> list[Mapping[str, object]]:
     """The messages of the request that are objects."""
-    given = body.get("messages")
-    return [m for m in given if isinstance(m, Mapping)] if isinstance(given, list) else []
+    messages = body.get("messages")
+    return [m for m in messages if isinstance(m, Mapping)] if isinstance(messages, list) else []
 
 
 def question_of(body: Mapping[str, object]) -> str:
     """The question: ``question`` of our extension, else the user's last message."""
-    given = extension_in(body).get("question")
-    if isinstance(given, str) and given.strip():
-        return given
+    question = extension_in(body).get("question")
+    if isinstance(question, str) and question.strip():
+        return question
     return question_in(messages_in(body))
 
 
 def question_in(messages: Iterable[object]) -> str:
     """The user's last message with text other than passages, without them; "" if there is none."""
-    asked = (_asked(m) for m in reversed([*messages]) if isinstance(m, Mapping))
-    return next(filter(None, asked), "")
+    questions = (_question_text(m) for m in reversed([*messages]) if isinstance(m, Mapping))
+    return next(filter(None, questions), "")
 
 
 def text_of(content: object, *, joined_by: str = "\n") -> str:
@@ -96,27 +96,27 @@ def text_of(content: object, *, joined_by: str = "\n") -> str:
     return joined_by.join(text for text in texts if isinstance(text, str))
 
 
-def _documents(given: object) -> Iterator[Passage]:
-    for item in given if isinstance(given, list) else ():
+def _from_list(documents: object) -> Iterator[Passage]:
+    for item in documents if isinstance(documents, list) else ():
         with suppress(ValueError):
             yield from (passage for passage in passages_from([item]) if passage.text.strip())
 
 
-def _of_messages(messages: Sequence[Mapping[str, object]]) -> Iterator[Passage]:
-    """What the newest turn brings; if that is nothing, what the earlier ones brought."""
-    *earlier, newest = _turns([m for m in messages if m.get("role") in _OF_TURNS])
-    told = [*_of_tools(newest)]
-    if _only_notices(told):
-        yield from _of_blocks(m for m in messages if m.get("role") not in _OF_TURNS)
-        yield from [*_of_blocks(newest)] or [p for turn in earlier for p in _of_turn(turn)]
-    yield from told
+def _from_messages(messages: Sequence[Mapping[str, object]]) -> Iterator[Passage]:
+    """The passages of the newest turn; if it has none, those of the earlier ones."""
+    *earlier, newest = _turns([m for m in messages if m.get("role") in _TURN_ROLES])
+    tool_passages = [*_from_tools(newest)]
+    if _only_notices(tool_passages):
+        yield from _from_blocks(m for m in messages if m.get("role") not in _TURN_ROLES)
+        yield from [*_from_blocks(newest)] or [p for turn in earlier for p in _from_turn(turn)]
+    yield from tool_passages
 
 
-def _of_turn(messages: Sequence[Mapping[str, object]]) -> Iterator[Passage]:
-    told = [*_of_tools(messages)]
-    if _only_notices(told):
-        yield from _of_blocks(messages)
-    yield from told
+def _from_turn(messages: Sequence[Mapping[str, object]]) -> Iterator[Passage]:
+    tool_passages = [*_from_tools(messages)]
+    if _only_notices(tool_passages):
+        yield from _from_blocks(messages)
+    yield from tool_passages
 
 
 def _turns(messages: Sequence[Mapping[str, object]]) -> list[list[Mapping[str, object]]]:
@@ -126,29 +126,29 @@ def _turns(messages: Sequence[Mapping[str, object]]) -> list[list[Mapping[str, o
     their own. A message that asks nothing, a photo for example, begins no turn.
     """
     turns: list[list[Mapping[str, object]]] = [[]]
-    for of_user, run in groupby(messages, lambda message: message.get("role") == "user"):
-        sent = [*run]
-        if of_user and any(map(_asked, sent)):
-            turns.append(sent)
+    for is_user, run in groupby(messages, lambda message: message.get("role") == "user"):
+        group = [*run]
+        if is_user and any(map(_question_text, group)):
+            turns.append(group)
         else:
-            turns[-1] += sent
+            turns[-1] += group
     return turns
 
 
-def _asked(message: Mapping[str, object]) -> str:
+def _question_text(message: Mapping[str, object]) -> str:
     """The text of a user's message without passages; "" of any other message."""
     text = text_of(message.get("content")) if message.get("role") == "user" else ""
-    return _without(text, _blocks(text)).strip()
+    return _text_without(text, _blocks(text)).strip()
 
 
-def _only_notices(told: Iterable[Passage]) -> bool:
+def _only_notices(tool_passages: Iterable[Passage]) -> bool:
     """Whether tools found nothing, or only said that something was done."""
-    return all(is_notice(passage.text) for passage in told)
+    return all(is_notice(passage.text) for passage in tool_passages)
 
 
-def _of_tools(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
+def _from_tools(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
     for message in messages:
-        text = text_of(message.get("content")) if message.get("role") in _TOOLS else ""
+        text = text_of(message.get("content")) if message.get("role") in _TOOL_ROLES else ""
         if text.strip():
             name, identifier = message.get("name"), message.get("tool_call_id")
             yield Passage(
@@ -169,68 +169,72 @@ class _Block:
     inner: tuple[int, int]
 
 
-def _of_blocks(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
+def _from_blocks(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
     for message in messages:
         if message.get("role") != "assistant":
-            yield from _in_text(text_of(message.get("content")))
+            yield from _from_text(text_of(message.get("content")))
 
 
-def _in_text(text: str) -> Iterator[Passage]:
+def _from_text(text: str) -> Iterator[Passage]:
     blocks = _blocks(text)
     documents = [block for block in blocks if block.kind == "document"]
-    names, others = defaultdict[_Block, list[_Block]](list), list[tuple[_Block, _Block | None]]()
+    names = defaultdict[_Block, list[_Block]](list)
+    candidates: list[tuple[_Block, _Block | None]] = []
     for block in blocks:
-        document = _around(documents, block)
+        document = _document_around(documents, block)
         if document is not None and block.kind == "source":
             names[document].append(block)
         else:
-            others.append((block, document))
+            candidates.append((block, document))
     # HTML has empty ones for its videos: they are no passages, but parts of one.
-    starts = [block.start for block, _ in others if text[slice(*block.inner)].strip()]
-    for block, document in others:
+    starts = [block.start for block, _ in candidates if text[slice(*block.inner)].strip()]
+    for block, document in candidates:
         if block.kind != "source" and _any_within(starts, block):
             continue
-        whole = document if document is not None and block.kind == "document_content" else block
-        words = _without(text, names[whole] if whole is block else (), *block.inner).strip()
-        if words:
-            named = {a.lower(): b or c for a, b, c in _ATTRIBUTE.findall(whole.attributes)}
-            told = next((text[slice(*name.inner)].strip() for name in names[whole]), "")
-            title = named.get("title") or named.get("name") or told
-            yield Passage(words, title, named.get("id") or named.get("index"))
+        # The content of a document has the document's attributes and name.
+        owner = document if document is not None and block.kind == "document_content" else block
+        content = _text_without(text, names[owner] if owner is block else (), *block.inner).strip()
+        if content:
+            attributes = {a.lower(): b or c for a, b, c in _ATTRIBUTE.findall(owner.attributes)}
+            name = next((text[slice(*name.inner)].strip() for name in names[owner]), "")
+            title = attributes.get("title") or attributes.get("name") or name
+            yield Passage(content, title, attributes.get("id") or attributes.get("index"))
 
 
-def _around(documents: Sequence[_Block], block: _Block) -> _Block | None:
+def _document_around(documents: Sequence[_Block], block: _Block) -> _Block | None:
     """The document that ``block`` lies in; None if there is none."""
-    before = bisect_left(documents, block.start, key=lambda document: document.start)
-    found = documents[before - 1] if before else None
-    return found if found is not None and block.end <= found.end else None
+    position = bisect_left(documents, block.start, key=lambda document: document.start)
+    last = documents[position - 1] if position else None
+    return last if last is not None and block.end <= last.end else None
 
 
 def _any_within(starts: Sequence[int], block: _Block) -> bool:
-    following = bisect_right(starts, block.start)
-    return following < len(starts) and starts[following] < block.end
+    position = bisect_right(starts, block.start)
+    return position < len(starts) and starts[position] < block.end
 
 
 def _blocks(text: str) -> list[_Block]:
     """Pair each closing tag with the last opening tag of its kind before it, in one pass."""
-    opened: dict[str, re.Match[str]] = {}
+    openings: dict[str, re.Match[str]] = {}
     blocks: list[_Block] = []
     for tag in _TAG.finditer(text):
         kind = tag[2].lower()
         if not tag[1]:
-            opened[kind] = tag
-        elif kind in opened:
-            begun = opened.pop(kind)
-            inner = (begun.end(), tag.start())
-            blocks.append(_Block(kind, begun[3], begun.start(), tag.end(), inner))
+            openings[kind] = tag
+        elif kind in openings:
+            opening = openings.pop(kind)
+            inner = (opening.end(), tag.start())
+            blocks.append(_Block(kind, opening[3], opening.start(), tag.end(), inner))
     return sorted(blocks, key=lambda block: block.start)
 
 
-def _without(text: str, blocks: Iterable[_Block], start: int = 0, end: int | None = None) -> str:
+def _text_without(
+    text: str, blocks: Iterable[_Block], start: int = 0, end: int | None = None
+) -> str:
     """``text[start:end]`` without the blocks, which lie in it."""
-    kept, at = [], start
+    kept, position = [], start
     for block in blocks:
-        if block.start >= at:
-            kept.append(text[at : block.start])
-        at = max(at, block.end)
-    return "".join([*kept, text[at:end]])
+        if block.start >= position:
+            kept.append(text[position : block.start])
+        position = max(position, block.end)
+    return "".join([*kept, text[position:end]])

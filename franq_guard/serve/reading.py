@@ -39,7 +39,7 @@ def strict_json(text: str | bytes) -> Any:
         ValueError: for anything else than JSON.
         RecursionError: if it is nested too deep.
     """
-    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    return json.loads(text, parse_constant=_reject_constant, parse_float=_finite)
 
 
 def object_of(body: bytes) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
         ServeError: 413 if it exceeds a limit, 422 if it is invalid.
     """
     check_size(settings, (), row.get("answer"), row.get("claims"))
-    samples = _listed(row.get("samples"))
+    samples = _as_list(row.get("samples"))
     if len(samples) > settings.max_samples:
         raise _too_many("too_many_samples", "samples", len(samples), settings.max_samples)
     for sample in samples:
@@ -85,13 +85,13 @@ def check_size(
     Raises:
         ServeError: 413, if a limit is exceeded.
     """
-    given = list(passages)
-    for code, what, found, most in (
-        ("too_many_passages", "passages", len(given), settings.max_passages),
+    passages = list(passages)
+    for code, unit, count, limit in (
+        ("too_many_passages", "passages", len(passages), settings.max_passages),
         (
             "passages_too_long",
             "characters of passages",
-            size_of(given),
+            size_of(passages),
             settings.max_passage_chars,
         ),
         (
@@ -100,16 +100,16 @@ def check_size(
             len(answer) if isinstance(answer, str) else 0,
             settings.max_answer_chars,
         ),
-        ("too_many_claims", "claims", len(_listed(claims)), settings.max_claims),
+        ("too_many_claims", "claims", len(_as_list(claims)), settings.max_claims),
         (
             "claims_too_long",
             "characters of the claims",
-            sum(map(_length, _listed(claims))),
+            sum(map(_length, _as_list(claims))),
             settings.max_answer_chars,
         ),
     ):
-        if found > most:
-            raise _too_many(code, what, found, most)
+        if count > limit:
+            raise _too_many(code, unit, count, limit)
 
 
 def _length(claim: object) -> int:
@@ -129,28 +129,28 @@ def check_length(settings: ServeSettings, name: str, text: object) -> None:
     Raises:
         ServeError: 413, naming it.
     """
-    most = settings.max_passage_chars
-    if isinstance(text, str) and len(text) > most:
-        raise ServeError(413, f"{name}_too_long", f"the {name} has more than {most} characters")
+    limit = settings.max_passage_chars
+    if isinstance(text, str) and len(text) > limit:
+        raise ServeError(413, f"{name}_too_long", f"the {name} has more than {limit} characters")
 
 
-def _too_many(code: str, what: str, found: int, most: int) -> ServeError:
-    return ServeError(413, code, f"{found} {what}: this service takes {most} at most")
+def _too_many(code: str, unit: str, count: int, limit: int) -> ServeError:
+    return ServeError(413, code, f"{count} {unit}: this service takes {limit} at most")
 
 
-def check_extension(given: object) -> None:
+def check_extension(extension: object) -> None:
     """Refuse an extension object ``franq`` of the wrong form.
 
-    If it was ignored, as foreign fields are, its passages would be missing without a word.
+    If it was ignored, as unknown fields are, its passages would be missing without any error.
 
     Raises:
         ServeError: 422, naming the field.
     """
-    if given is None:
+    if extension is None:
         return
-    if not isinstance(given, Mapping):
+    if not isinstance(extension, Mapping):
         raise bad_request("'franq' must be an object")
-    question, passages = given.get("question"), given.get("passages")
+    question, passages = extension.get("question"), extension.get("passages")
     if not isinstance(question, (str, type(None))):
         raise bad_request("'franq': 'question' must be a string")
     if not isinstance(passages, (list, type(None))):
@@ -167,28 +167,28 @@ def deadline_of(header: str | None, field: object) -> float | None:
     Raises:
         ServeError: 422, if a value is not a positive number.
     """
-    given = [_seconds(value) for value in (header, field) if value is not None]
-    return min(given, default=None)
+    deadlines = [_seconds(value) for value in (header, field) if value is not None]
+    return min(deadlines, default=None)
 
 
-def closed_of(settings: ServeSettings, route: Route, *asked: object) -> bool:
+def closed_of(settings: ServeSettings, route: Route, *requested: object) -> bool:
     """Whether claims that could not be checked count as weak.
 
     Args:
         settings: the service's settings; a request may only be stricter.
         route: the route of the request.
-        asked: ``open``, ``closed`` or None, from each place where a request can set it.
+        requested: ``open``, ``closed`` or None, from each place where a request can set it.
 
     Raises:
         ServeError: 422, for other values, and for ``open`` if the settings say ``closed``.
     """
-    said = [value for value in asked if value is not None]
-    if any(value not in ("open", "closed") for value in said):
+    values = [value for value in requested if value is not None]
+    if any(value not in ("open", "closed") for value in values):
         raise bad_request("on_error must be 'open' or 'closed'")
     closed = settings.closed_on(route)
-    if closed and "open" in said:
+    if closed and "open" in values:
         raise bad_request("this service is on_error=closed: a request cannot be less strict")
-    return closed or "closed" in said
+    return closed or "closed" in values
 
 
 def warnings_of(answers: Iterable[GuardedAnswer], policy: Policy) -> list[str]:
@@ -212,14 +212,14 @@ def answer_headers(
         answers: the checked answers.
         policy: see :func:`warnings_of`.
     """
-    verdicts = [v for answer in answers for v in answer.verdicts if v.label == "unverified"]
-    unchecked = {answer.reason for answer in answers} - {None}
-    told = sorted(filter(None, {verdict.reason for verdict in verdicts} | unchecked))
+    unverified = [v for answer in answers for v in answer.verdicts if v.label == "unverified"]
+    answer_reasons = {answer.reason for answer in answers} - {None}
+    reasons = sorted(filter(None, {verdict.reason for verdict in unverified} | answer_reasons))
     return {
         "x-franq-status": status,
         "x-franq-warnings": ",".join(warnings_of(answers, policy)),
-        **({"x-franq-on-error": policy.on_error} if unchecked or verdicts else {}),
-        **({"x-franq-unverified": ",".join(told)} if told else {}),
+        **({"x-franq-on-error": policy.on_error} if answer_reasons or unverified else {}),
+        **({"x-franq-unverified": ",".join(reasons)} if reasons else {}),
     }
 
 
@@ -250,7 +250,7 @@ def _seconds(value: object) -> float:
     return number
 
 
-def _no_number(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
 
@@ -261,5 +261,5 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []

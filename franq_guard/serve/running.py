@@ -89,9 +89,9 @@ class Server(uvicorn.Server):
         """Start listening and report the address."""
         await super().startup(sockets)
         if self.started:
-            found = self.servers[0].sockets[0].getsockname()
-            host = f"[{found[0]}]" if ":" in found[0] else found[0]
-            self._listening(f"http://{host}:{found[1]}")
+            address = self.servers[0].sockets[0].getsockname()
+            host = f"[{address[0]}]" if ":" in address[0] else address[0]
+            self._listening(f"http://{host}:{address[1]}")
 
 
 def is_local(host: str) -> bool:

@@ -22,13 +22,13 @@ class Store(Generic[T]):
 
     def __init__(
         self,
-        kept: int,
+        count: int,
         seconds: float,
         *,
         size: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._kept, self._seconds, self._most, self._clock = kept, seconds, size, clock
+        self._max_count, self._seconds, self._max_size, self._clock = count, seconds, size, clock
         self._values: OrderedDict[str, tuple[float, int, T]] = OrderedDict()
         self._size = 0
 
@@ -43,30 +43,30 @@ class Store(Generic[T]):
     def put(self, key: str, value: T, *, size: int = 0) -> None:
         """Store ``value`` and drop the oldest ones if needed; skip it if it alone is too large."""
         self._drop(key)
-        if self._most is not None and size > self._most:
+        if self._max_size is not None and size > self._max_size:
             return
         self._values[key] = (self._clock() + self._seconds, size, value)
         self._size += size
-        while self._over() or self._oldest_is_past():
+        while self._is_over_limit() or self._oldest_has_expired():
             self._drop(next(iter(self._values)))
 
     def get(self, key: str) -> T | None:
         """The value; None if there is none or it has expired."""
-        found = self._values.get(key)
-        if found is None or found[0] <= self._clock():
+        entry = self._values.get(key)
+        if entry is None or entry[0] <= self._clock():
             self._drop(key)
             return None
-        return found[2]
+        return entry[2]
 
-    def _over(self) -> bool:
-        return len(self._values) > self._kept or (
-            self._most is not None and self._size > self._most
+    def _is_over_limit(self) -> bool:
+        return len(self._values) > self._max_count or (
+            self._max_size is not None and self._size > self._max_size
         )
 
-    def _oldest_is_past(self) -> bool:
-        until = next(iter(self._values.values()))[0] if self._values else None
-        return until is not None and until <= self._clock()
+    def _oldest_has_expired(self) -> bool:
+        expires = next(iter(self._values.values()))[0] if self._values else None
+        return expires is not None and expires <= self._clock()
 
     def _drop(self, key: str) -> None:
-        if (found := self._values.pop(key, None)) is not None:
-            self._size -= found[1]
+        if (entry := self._values.pop(key, None)) is not None:
+            self._size -= entry[1]

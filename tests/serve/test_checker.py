@@ -118,7 +118,7 @@ def test_a_round_that_nobody_waits_for_holds_up_nobody(run, monkeypatch):
         asked.cancel()
 
     monkeypatch.setattr(checker_module, "_GRACE", 0.0)
-    monkeypatch.setattr(checker_module, "_MOST_LEFT", 2)
+    monkeypatch.setattr(checker_module, "_MAX_ABANDONED", 2)
 
     async def main():
         guard = Slow()

@@ -244,7 +244,7 @@ def test_what_is_kept_is_bounded(run):
 
     settings = ServeSettings(messages_kept=5, messages_chars=2000)
     gateway = run(main())
-    assert len(gateway.asked) == len(gateway.settled) == 5
+    assert len(gateway.contexts) == len(gateway.settled) == 5
 
 
 @pytest.mark.parametrize("long", ["call", "passage"])
@@ -261,7 +261,7 @@ def test_ids_take_room_too(run, long):
 
     settings = ServeSettings(messages_chars=1000)
     gateway = run(main())
-    assert (len(gateway.asked), len(gateway.settled)) == (2, 2)  # a third would be over 1000
+    assert (len(gateway.contexts), len(gateway.settled)) == (2, 2)  # a third would be over 1000
 
 
 def test_texts_of_a_refused_call_do_not_wait_on(run):

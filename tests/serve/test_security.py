@@ -97,8 +97,8 @@ def test_every_token_is_compared_whichever_fits(monkeypatch):
 
     monkeypatch.setattr("franq_guard.serve.security.hmac.compare_digest", compare)
     tokens = Tokens(TOKENS)
-    assert tokens.let_in([(b"authorization", b"Bearer first-token")])
-    assert not tokens.let_in([(b"authorization", b"Bearer x")])
+    assert tokens.accepts([(b"authorization", b"Bearer first-token")])
+    assert not tokens.accepts([(b"authorization", b"Bearer x")])
     assert compared == [32] * 4
 
 

@@ -12,25 +12,25 @@ from franq_guard.serve.passages import text_of
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.outlets import Outlet
 from franq_guard.serve.proxy.reply import (
-    HEAD,
-    REASONING,
-    TEXTS,
-    of_prompt,
-    only,
-    unchanged,
+    REASONING_FIELDS,
+    REPLY_FIELDS,
+    TEXT_FIELDS,
+    is_unchanged,
+    pick,
+    prompt_fields,
 )
 from franq_guard.serve.proxy.reported import Reported, reported_by, tokens_of
-from franq_guard.serve.proxy.reports import Place
+from franq_guard.serve.proxy.reports import TextKey
 from franq_guard.serve.proxy.request import ChatRequest
 from franq_guard.serve.proxy.wire import MalformedError
 from franq_guard.serve.settings import UpstreamKind
 
 Chunk = dict[str, Any]
 
-_HEAD = tuple(name for name in HEAD if name != "usage")
-_CALLS = ("tool_calls", "function_call")
-_END = ("finish_reason", "stop_reason")
-_MOST = 128
+_CHUNK_FIELDS = tuple(name for name in REPLY_FIELDS if name != "usage")
+_CALL_FIELDS = ("tool_calls", "function_call")
+_END_FIELDS = ("finish_reason", "stop_reason")
+_MAX_CHOICES = 128
 """Most choices of one reply that are accepted."""
 
 
@@ -42,7 +42,7 @@ class _Choice:
     end: dict[str, Any] = field(default_factory=dict)
     logprobs: dict[str, list[Any]] = field(default_factory=dict)
     token_ids: list[Any] = field(default_factory=list)
-    thinks_apart: bool = False
+    separate_reasoning: bool = False
 
 
 class Choices:
@@ -65,8 +65,8 @@ class Choices:
     ) -> None:
         self.judge, self.began = judge, time.perf_counter()
         self._chat, self._outlet, self._kind = chat, outlet, kind
-        self._reported, self._of_prompt = Reported(), dict[str, Any]()
-        self._head: Chunk = {"id": "", "created": int(time.time()), "model": chat.model}
+        self._reported, self._prompt_fields = Reported(), dict[str, Any]()
+        self._common_fields: Chunk = {"id": "", "created": int(time.time()), "model": chat.model}
         self._usage: Any = None
         self._choices: dict[int, _Choice] = {}
 
@@ -83,21 +83,21 @@ class Choices:
             MalformedError: if the chunk is not of the expected form.
             ServeError: if a text is too long.
         """
-        self._head |= only(chunk, _HEAD)
+        self._common_fields |= pick(chunk, _CHUNK_FIELDS)
         self._usage = chunk.get("usage") or self._usage
         if not self._choices:  # only vLLM's first chunk contains the prompt
             self._reported = reported_by(self._kind, chunk)
-            self._of_prompt = of_prompt(self._chat, chunk)
+            self._prompt_fields = prompt_fields(self._chat, chunk)
         choices = chunk.get("choices") or []
         if not isinstance(choices, list):
             raise MalformedError("a chunk has no list of choices")
         for item in choices:
-            async for made in self._item(item):
-                yield made
+            async for chunk_for_client in self._feed_choice(item):
+                yield chunk_for_client
 
     async def checked(self) -> AsyncIterator[Chunk]:
         """The text whose check has finished since the last call."""
-        for (index, name), outlet in self._places():
+        for (index, name), outlet in self._outlets():
             if text := await outlet.feed(""):
                 yield self._delta(index, {name: text})
 
@@ -107,44 +107,44 @@ class Choices:
         Raises:
             ServeError: if the service is shutting down.
         """
-        for _, outlet in self._places():
+        for _, outlet in self._outlets():
             await outlet.end()
-        for (index, name), outlet in self._places():
+        for (index, name), outlet in self._outlets():
             async for text in outlet.rest():
                 yield self._delta(index, {name: text})
 
     async def settled(self) -> AsyncIterator[Chunk]:
         """The claims that were being checked when the upstream's stream failed."""
-        for (index, name), outlet in self._places():
+        for (index, name), outlet in self._outlets():
             async for text in outlet.settled():
                 yield self._delta(index, {name: text})
 
-    def answers(self) -> dict[Place, GuardedAnswer]:
+    def answers(self) -> dict[TextKey, GuardedAnswer]:
         """The checked texts, after :meth:`rest`."""
-        found = ((place, outlet.answer) for place, outlet in self._places())
-        return {place: answer for place, answer in found if answer is not None}
+        answers = ((key, outlet.answer) for key, outlet in self._outlets())
+        return {key: answer for key, answer in answers if answer is not None}
 
     def last(self, report: Mapping[str, Any]) -> Iterator[Chunk]:
         """The finish reason of each choice, the last with the report; then usage, if requested."""
         answers = self.answers()
         ends = [self._end(index, answers) for index in sorted(self._choices)]
-        final = ends[-1] if ends else self._made([])
+        final = ends[-1] if ends else self._chunk([])
         final["franq"] = report
-        asked = self._chat.wants_usage
-        if self._usage is not None and not asked:
+        wants_usage = self._chat.wants_usage
+        if self._usage is not None and not wants_usage:
             final["usage"] = self._usage
         yield from ends or [final]
-        if self._usage is not None and asked:
-            yield {**self._made([]), "usage": self._usage}
+        if self._usage is not None and wants_usage:
+            yield {**self._chunk([]), "usage": self._usage}
 
     def close(self) -> None:
         """Stop all checks."""
-        for _, outlet in self._places():
+        for _, outlet in self._outlets():
             outlet.close()
 
-    async def _item(self, item: Any) -> AsyncIterator[Chunk]:
+    async def _feed_choice(self, item: Any) -> AsyncIterator[Chunk]:
         index = item.get("index", 0) if isinstance(item, Mapping) else None
-        if not isinstance(index, int) or not 0 <= index < _MOST:
+        if not isinstance(index, int) or not 0 <= index < _MAX_CHOICES:
             raise MalformedError("a choice has no number")
         if index not in self._choices and len(self._choices) >= self._chat.choices:
             raise MalformedError("it has more choices than were asked for")
@@ -154,27 +154,29 @@ class Choices:
         if index not in self._choices:
             self._choices[index] = _Choice()
             first = self._delta(index, {"role": "assistant", "content": ""})
-            yield {**first, **self._of_prompt}
+            yield {**first, **self._prompt_fields}
         choice = self._choices[index]
-        checked = any(isinstance(delta.get(name), str) for name in TEXTS)
-        thought = any(map(delta.get, REASONING))
-        choice.thinks_apart = choice.thinks_apart or thought
-        if checked and not thought:
+        has_text = any(isinstance(delta.get(name), str) for name in TEXT_FIELDS)
+        has_reasoning = any(map(delta.get, REASONING_FIELDS))
+        choice.separate_reasoning = choice.separate_reasoning or has_reasoning
+        if has_text and not has_reasoning:
             self._keep_tokens(choice, item)
-        for name in TEXTS:
+        for name in TEXT_FIELDS:
             piece = text_of(delta.get(name), joined_by="")
             # A delta without text may have tokens, e.g. part of a character or of a stop string.
             tokens = tokens_of(item) if name == "content" and name in delta else []
             if piece or tokens:
                 outlet = self._outlet_of(choice, name)
                 outlet.reported.tokens += tokens
-                outlet.reported.apart = choice.thinks_apart
+                outlet.reported.separate_reasoning = choice.separate_reasoning
                 if text := await outlet.feed(piece):
                     yield self._delta(index, {name: text})
         # Some servers send an empty list, or null, with each piece of text.
-        if calls := {name: value for name, value in only(delta, _CALLS).items() if value}:
+        if calls := {name: value for name, value in pick(delta, _CALL_FIELDS).items() if value}:
             yield self._delta(index, calls)
-        choice.end |= {name: value for name, value in only(item, _END).items() if value is not None}
+        choice.end |= {
+            name: value for name, value in pick(item, _END_FIELDS).items() if value is not None
+        }
 
     def _outlet_of(self, choice: _Choice, name: str) -> Outlet:
         if name not in choice.outlets:
@@ -187,27 +189,27 @@ class Choices:
         if self._chat.wants("return_token_ids") and isinstance(ids, list):
             choice.token_ids += ids
         if self._chat.wants_logprobs and isinstance(logprobs, Mapping):
-            for name in TEXTS:
+            for name in TEXT_FIELDS:
                 if isinstance(entries := logprobs.get(name), list):
                     choice.logprobs.setdefault(name, []).extend(entries)
 
-    def _places(self) -> list[tuple[Place, Outlet]]:
+    def _outlets(self) -> list[tuple[TextKey, Outlet]]:
         return [
             ((index, name), outlet)
             for index, choice in sorted(self._choices.items())
             for name, outlet in choice.outlets.items()
         ]
 
-    def _end(self, index: int, answers: Mapping[Place, GuardedAnswer]) -> Chunk:
+    def _end(self, index: int, answers: Mapping[TextKey, GuardedAnswer]) -> Chunk:
         choice = self._choices[index]
-        made = {"index": index, "delta": {}, "finish_reason": None, **choice.end}
-        if unchanged(answers, index):
-            reported = {"logprobs": choice.logprobs, "token_ids": choice.token_ids}
-            made |= {name: value for name, value in reported.items() if value}
-        return self._made([made])
+        ended = {"index": index, "delta": {}, "finish_reason": None, **choice.end}
+        if is_unchanged(answers, index):
+            tokens = {"logprobs": choice.logprobs, "token_ids": choice.token_ids}
+            ended |= {name: value for name, value in tokens.items() if value}
+        return self._chunk([ended])
 
     def _delta(self, index: int, delta: Mapping[str, Any]) -> Chunk:
-        return self._made([{"index": index, "delta": delta, "finish_reason": None}])
+        return self._chunk([{"index": index, "delta": delta, "finish_reason": None}])
 
-    def _made(self, choices: list[Chunk]) -> Chunk:
-        return {**self._head, "object": "chat.completion.chunk", "choices": choices}
+    def _chunk(self, choices: list[Chunk]) -> Chunk:
+        return {**self._common_fields, "object": "chat.completion.chunk", "choices": choices}

@@ -46,7 +46,7 @@ class Judge:
         """
         began = time.perf_counter()
         self.limit(text)
-        if reason := _lacking(chat):
+        if reason := _unverified_reason(chat):
             trace = Trace(chat.question, chat.passages, Generation(text), id=reported.id)
             return await self.checker.unverified(trace, reason, closed=chat.closed)
         trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, reported)
@@ -60,7 +60,7 @@ class Judge:
         prompt = cache(lambda: _prompt(guard, chat, reported))
 
         def lookup(text: str) -> tuple[Guard, Trace]:
-            if reason := _lacking(chat):
+            if reason := _unverified_reason(chat):
                 raise NotCheckable(reason)
             return guard, _trace(guard, chat, text, reported, prompt)
 
@@ -79,10 +79,12 @@ class Judge:
         if choice.named or writer is None:
             return choice.named
         try:
-            known = await asyncio.to_thread(lambda: choice.known)  # loads the faithfulness model
-        except Exception:  # the check itself will fail of it, and say so
+            # In a thread, because it loads the faithfulness model.
+            calibrators = await asyncio.to_thread(lambda: choice.known)
+        except Exception:  # the check will fail for the same reason, and report it
             return False
-        return any(not c.evidence_only for c in for_writer(known, "server", writer))
+        fitting = for_writer(calibrators, "server", writer)
+        return any(not calibrator.evidence_only for calibrator in fitting)
 
     def limit(self, text: str) -> None:
         """Refuse a text that is too long to be checked.
@@ -91,9 +93,9 @@ class Judge:
             ServeError: 413, if it is too long.
         """
         if len(text) > self._settings.max_answer_chars:
-            most = self._settings.max_answer_chars
+            limit = self._settings.max_answer_chars
             raise ServeError(
-                413, "answer_too_long", f"the upstream's answer has more than {most} characters"
+                413, "answer_too_long", f"the upstream's answer has more than {limit} characters"
             )
 
     def _guard(self, chat: ChatRequest) -> Guard:
@@ -101,11 +103,11 @@ class Judge:
         guard = copy(cast("Guard", self.checker.guard))
         guard.policy = self.checker.policy(closed=chat.closed)
         limits = (guard.deadline, self._settings.deadline, chat.deadline)
-        guard.deadline = min((known for known in limits if known is not None), default=None)
+        guard.deadline = min((seconds for seconds in limits if seconds is not None), default=None)
         return guard
 
 
-def _lacking(chat: ChatRequest) -> Reason | None:
+def _unverified_reason(chat: ChatRequest) -> Reason | None:
     """Why an answer to this request cannot be checked; None if it can."""
     if not chat.passages:
         return "no_evidence"
@@ -120,10 +122,11 @@ def _trace(
     prompt: Callable[[], str | None] | None = None,
 ) -> Trace:
     """The trace of ``text``; with a prompt only if a language model will score the text."""
-    made = reported.generation(text, None, ids=_reads_ids(guard, reported))
-    if guard.choice.reads(made):
-        made = replace(made, prompt=prompt() if prompt else _prompt(guard, chat, reported))
-    return Trace(chat.question, chat.passages, made, id=reported.id)
+    generation = reported.generation(text, None, ids=_reads_ids(guard, reported))
+    if guard.choice.reads(generation):
+        rendered = prompt() if prompt else _prompt(guard, chat, reported)
+        generation = replace(generation, prompt=rendered)
+    return Trace(chat.question, chat.passages, generation, id=reported.id)
 
 
 def _prompt(guard: Guard, chat: ChatRequest, reported: Reported) -> str | None:

@@ -12,15 +12,15 @@ from franq_guard.language_model.server.tokens import ServerToken, from_logprobs
 from franq_guard.records import Generation, Passage
 from franq_guard.serve.settings import UpstreamKind
 
-_OF_TOKENS: Mapping[UpstreamKind, tuple[str, ...]] = {
+_TOKEN_FIELDS: Mapping[UpstreamKind, tuple[str, ...]] = {
     "openai": ("logprobs",),
     "vllm": ("logprobs", "return_token_ids"),
 }
-_OF_TEXT: Mapping[UpstreamKind, tuple[str, ...]] = {
+_PROMPT_TEXT_FIELDS: Mapping[UpstreamKind, tuple[str, ...]] = {
     "openai": (),
     "vllm": ("return_prompt_text",),
 }
-OF_PROMPT = {
+PROMPT_FIELDS = {
     "return_token_ids": "prompt_token_ids",
     "return_prompt_text": "prompt_text",
     "prompt_logprobs": "prompt_logprobs",
@@ -41,7 +41,7 @@ def added_fields(kind: UpstreamKind, *, weighed: bool) -> tuple[str, ...]:
         kind: which kind of server the upstream is.
         weighed: whether log-probabilities can decide on the answer.
     """
-    return (*(_OF_TOKENS[kind] if weighed else ()), *_OF_TEXT[kind])
+    return (*(_TOKEN_FIELDS[kind] if weighed else ()), *_PROMPT_TEXT_FIELDS[kind])
 
 
 def writer_of(kind: UpstreamKind, model: object) -> str | None:
@@ -58,19 +58,19 @@ class Reported:
         prompt: the string that the model saw; None if it is not reported.
         writer: fingerprint of the model, if it can be known.
         id: of the completion; telemetry reports it, as the span of the model's call does.
-        apart: whether it sends the model's reasoning apart from the text.
+        separate_reasoning: whether it sends the model's reasoning in a field of its own.
     """
 
     tokens: list[ServerToken] = field(default_factory=list)
     prompt: str | None = None
     writer: str | None = None
     id: str | None = None
-    apart: bool = False
+    separate_reasoning: bool = False
 
     @property
     def thinks_first(self) -> bool:
         """Whether the text begins with reasoning, as far as the reported prompt tells."""
-        return not self.apart and opens_reasoning(self.prompt)
+        return not self.separate_reasoning and opens_reasoning(self.prompt)
 
     def generation(self, text: str, prompt: str | None, *, ids: bool) -> Generation:
         """``text`` with its tokens.

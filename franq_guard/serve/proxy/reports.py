@@ -11,7 +11,7 @@ from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Status
 from franq_guard.serve.reading import answer_headers, warnings_of
 
-Place = tuple[int, str]
+TextKey = tuple[int, str]
 """A text of a reply: the number of its choice and its field, ``content`` or ``refusal``."""
 
 
@@ -30,17 +30,17 @@ class Report:
         id: hard to guess, so that only the client that got the reply can fetch its report.
     """
 
-    answers: Mapping[Place, GuardedAnswer]
+    answers: Mapping[TextKey, GuardedAnswer]
     policy: Policy
     id: str = field(default_factory=new_id)
 
     @property
     def status(self) -> Status | Literal["none"]:
         """``none`` if there is no text; else the status over the claims of all texts."""
-        found = {answer.status for answer in self.answers.values()}
-        if not found:
+        statuses = {answer.status for answer in self.answers.values()}
+        if not statuses:
             return "none"
-        return found.pop() if len(found) == 1 else "partial"
+        return statuses.pop() if len(statuses) == 1 else "partial"
 
     @property
     def warnings(self) -> list[str]:

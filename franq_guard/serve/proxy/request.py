@@ -120,10 +120,10 @@ class ChatRequest:
 
 
 def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings) -> ChatRequest:
-    """A request as it came.
+    """Reads the body of a chat request.
 
     ``{"franq": {"deadline": 2.5, "on_error": "closed"}}`` or the headers ``x-franq-deadline`` and
-    ``x-franq-on-error`` say how long checking may take, and what claims without verdict count as.
+    ``x-franq-on-error`` set how long checking may take, and whether unchecked claims count as weak.
 
     Raises:
         ServeError: 422 where it is no JSON object, a value of ours is wrong, or it asks for more
@@ -135,7 +135,7 @@ def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings
         raise bad_request("'stream' must be true or false")
     _check_choices(body, settings)
     check_extension(body.get(EXTENSION))
-    own = extension_in(body)
+    extension = extension_in(body)
     passages, question = passages_in(body), question_of(body)
     check_size(settings, passages, None)
     check_length(settings, "question", question)
@@ -143,8 +143,10 @@ def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings
         body={key: value for key, value in body.items() if key != EXTENSION},
         question=question,
         passages=passages,
-        deadline=deadline_of(headers.get("x-franq-deadline"), own.get("deadline")),
-        closed=closed_of(settings, "chat", headers.get("x-franq-on-error"), own.get("on_error")),
+        deadline=deadline_of(headers.get("x-franq-deadline"), extension.get("deadline")),
+        closed=closed_of(
+            settings, "chat", headers.get("x-franq-on-error"), extension.get("on_error")
+        ),
     )
 
 

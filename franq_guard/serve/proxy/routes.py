@@ -13,9 +13,8 @@ from fastapi import APIRouter, FastAPI, Request, Response
 
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.disconnect import reply_unless_gone
-from franq_guard.serve.documents import REQUEST_HEADERS, body
+from franq_guard.serve.documents import REQUEST_HEADERS, request_body
 from franq_guard.serve.errors import QueueFull, ServeError
-from franq_guard.serve.places import Places
 from franq_guard.serve.proxy.chunks import Choices
 from franq_guard.serve.proxy.documents import (
     CHAT_EXAMPLE,
@@ -37,6 +36,7 @@ from franq_guard.serve.proxy.upstream import Upstream, passed_back, read
 from franq_guard.serve.proxy.wire import to_json
 from franq_guard.serve.security import CHAT_PATH
 from franq_guard.serve.settings import ServeSettings
+from franq_guard.serve.slots import Slots
 from franq_guard.serve.store import Store
 
 
@@ -58,7 +58,7 @@ def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
         responses=CHAT_REPLIES,
         openapi_extra={
             "parameters": REQUEST_HEADERS,
-            "requestBody": body("application/json", CHAT_SCHEMA, CHAT_EXAMPLE),
+            "requestBody": request_body("application/json", CHAT_SCHEMA, CHAT_EXAMPLE),
         },
     )
     router.add_api_route("/v1/models", proxy.models, methods=["GET"], responses=MODELS_REPLIES)
@@ -79,7 +79,7 @@ class Proxy:
         self._checker, self._settings = checker, settings
         self._judge = Judge(checker, settings)
         self._upstream = Upstream(settings)
-        self._streams = Places(settings.streams)
+        self._streams = Slots(settings.streams)
         self._reports = Store[bytes](
             settings.reports_kept, settings.report_seconds, size=settings.reports_bytes
         )
@@ -93,48 +93,48 @@ class Proxy:
     async def models(self, request: Request) -> Response:
         """The models of the upstream, as it lists them."""
         response = await self._upstream.models(request.headers)
-        return await _unchanged(response)
+        return await _passed_on(response)
 
     async def report(self, request: Request) -> Response:
         """The report of a reply of the last minutes."""
-        found = self._reports.get(request.path_params["id"])
-        if found is None:
+        report = self._reports.get(request.path_params["id"])
+        if report is None:
             raise ServeError(404, "unknown_report", "there is no such report, or no more")
-        return Response(found, media_type="application/json")
+        return Response(report, media_type="application/json")
 
     async def chat(self, request: Request) -> Response:
         """A chat completion of the upstream, its text checked against the request's passages."""
-        raw = await request.body()  # of a chat with images it takes a while to read
-        chat = await asyncio.to_thread(chat_request, raw, request.headers, self._settings)
+        body = await request.body()  # first: a chat with images takes a while to arrive
+        chat = await asyncio.to_thread(chat_request, body, request.headers, self._settings)
         if self._checker.waiting >= self._settings.queue:
             raise QueueFull
         async with AsyncExitStack() as cleanup:
             if chat.stream and self._settings.stream == "claims":
                 # A model that writes several choices at once needs threads for each of them.
                 cleanup.enter_context(self._streams.take(chat.choices))
-            work = self._answered(chat, request, cleanup)
+            work = self._reply(chat, request, cleanup)
             return await reply_unless_gone(request.receive, work)
 
-    async def _answered(
+    async def _reply(
         self, chat: ChatRequest, request: Request, cleanup: AsyncExitStack
     ) -> Response:
-        asked = time.perf_counter()
+        started = time.perf_counter()
         weighed = await self._judge.weighs_likelihoods(chat)
         response = await self._upstream.chat(chat, request.headers, weighed=weighed)
         cleanup.push_async_callback(response.aclose)
         if not response.is_success:
-            return await _unchanged(response)
+            return await _passed_on(response)
         if chat.stream and not _is_json(response):
             return self._streamed(chat, request, response, cleanup)
-        raw = await read(response)
+        body = await read(response)
         if chat.stream:
-            completion_of(raw)  # it is an error of the upstream's, perhaps
+            completion_of(body)  # raises if it is an error of the upstream
             message = "the upstream's reply is one JSON object, not the stream that was asked for"
             raise ServeError(502, "upstream_malformed", message)
-        seconds = time.perf_counter() - asked
+        seconds = time.perf_counter() - started
         kind = self._settings.upstream_kind
-        reply, report = await guarded_reply(self._judge, chat, raw, seconds, kind=kind)
-        reply["franq"] = self._kept(report)
+        reply, report = await guarded_reply(self._judge, chat, body, seconds, kind=kind)
+        reply["franq"] = self._store(report)
         headers = {**passed_back(response), **report.headers()}
         return Response(to_json(reply), 200, headers, "application/json")
 
@@ -158,29 +158,29 @@ class Proxy:
         events = guarded_events(
             response,
             choices,
-            report=lambda answers: self._kept(Report(answers, policy, id)),
+            report=lambda answers: self._store(Report(answers, policy, id)),
             on_error=request.app.state.metrics.refused,
         )
         headers = {**passed_back(response), "x-franq-report-id": id}
         return EventStream(events, cleanup.pop_all(), headers)
 
-    def _kept(self, report: Report) -> dict[str, Any]:
+    def _store(self, report: Report) -> dict[str, Any]:
         """Store the report, so that clients can fetch it, and return it as JSON."""
-        made = report.to_dict()
+        fields = report.to_dict()
         for answer in report.answers.values():
-            self._checker.left("chat", answer, report.policy)
-        raw = to_json(made)  # as JSON it takes a fraction of the memory
-        self._reports.put(report.id, raw, size=len(raw))
-        return made
+            self._checker.sent("chat", answer, report.policy)
+        body = to_json(fields)  # as JSON it takes a fraction of the memory
+        self._reports.put(report.id, body, size=len(body))
+        return fields
 
 
 def _is_json(response: httpx.Response) -> bool:
-    kind: str = response.headers.get("content-type", "")
-    return kind.startswith("application/json")
+    media_type: str = response.headers.get("content-type", "")
+    return media_type.startswith("application/json")
 
 
-async def _unchanged(response: httpx.Response) -> Response:
+async def _passed_on(response: httpx.Response) -> Response:
     """The upstream's reply, unchanged."""
-    raw = await read(response)
-    kind = response.headers.get("content-type")
-    return Response(raw, response.status_code, passed_back(response), kind)
+    body = await read(response)
+    media_type = response.headers.get("content-type")
+    return Response(body, response.status_code, passed_back(response), media_type)

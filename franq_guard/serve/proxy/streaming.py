@@ -15,7 +15,7 @@ from franq_guard.basics.failures import log_failure
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.chunks import Choices, Chunk
-from franq_guard.serve.proxy.reports import Place
+from franq_guard.serve.proxy.reports import TextKey
 from franq_guard.serve.proxy.upstream import UpstreamError, failure
 from franq_guard.serve.proxy.wire import (
     DONE,
@@ -27,16 +27,16 @@ from franq_guard.serve.proxy.wire import (
     read_json,
 )
 
-Answers = Mapping[Place, GuardedAnswer]
+Answers = Mapping[TextKey, GuardedAnswer]
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
 _TICK = 0.05
-"""Seconds between two looks for something to send, while nothing comes."""
+"""Seconds between two looks for checked text to send, while the upstream sends nothing."""
 _SILENCE = 15.0
-"""Seconds without text after which a comment is sent: between client and proxy there may be others
-that take a silent connection for a dead one, often after a minute."""
+"""Seconds without text after which a comment is sent: load balancers between client and proxy may
+close a silent connection, often after a minute."""
 
 
 async def guarded_events(
@@ -58,15 +58,15 @@ async def guarded_events(
     """
     try:
         try:
-            async for raw in _kept_open(_read(upstream, choices)):
-                yield raw
+            async for data in _kept_open(_read(upstream, choices)):
+                yield data
         except (httpx.HTTPError, MalformedError, UpstreamError):
-            async for raw in _kept_open(_with_ticks(choices.settled())):
-                yield raw
+            async for data in _kept_open(_with_ticks(choices.settled())):
+                yield data
             raise
         ended = time.perf_counter()
-        async for raw in _kept_open(_with_ticks(choices.rest())):
-            yield raw
+        async for data in _kept_open(_with_ticks(choices.rest())):
+            yield data
         choices.judge.checker.generated(time.perf_counter() - ended, ended - choices.began)
         for chunk in choices.last(report(choices.answers())):
             yield event(chunk)
@@ -75,9 +75,9 @@ async def guarded_events(
         on_error(error.code)
         yield event(error.to_dict())
     except Exception as error:
-        failed = _refusal(error)
-        on_error(failed.code)
-        yield event({"error": {**failed.to_dict()["error"], "type": "franq_error"}})
+        refusal = _refusal(error)
+        on_error(refusal.code)
+        yield event({"error": {**refusal.to_dict()["error"], "type": "franq_error"}})
 
 
 async def _kept_open(chunks: AsyncGenerator[Chunk | None, None]) -> AsyncGenerator[bytes, None]:
@@ -107,8 +107,8 @@ async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[Ch
         async for data in events:
             if data is not None and data.strip() == DONE:
                 return
-            made = choices.checked() if data is None else choices.feed(_chunk(data))
-            async for chunk in made:
+            ready = choices.checked() if data is None else choices.feed(_chunk(data))
+            async for chunk in ready:
                 yield chunk
             yield None
     if not choices.finished:  # some servers send no [DONE], but all send finish reasons
@@ -140,22 +140,22 @@ def _chunk(data: str) -> Chunk:
 
 async def _with_ticks(source: AsyncIterator[T]) -> AsyncGenerator[T | None, None]:
     """What ``source`` yields; None each time nothing came for a moment."""
-    coming: asyncio.Task[T | None] | None = None
+    pending: asyncio.Task[T | None] | None = None
     try:
         while True:
-            coming = coming or asyncio.create_task(_next(source))
-            await asyncio.wait([coming], timeout=_TICK)
-            if not coming.done():
+            pending = pending or asyncio.create_task(_next(source))
+            await asyncio.wait([pending], timeout=_TICK)
+            if not pending.done():
                 yield None
                 continue
-            piece, coming = coming.result(), None
+            piece, pending = pending.result(), None
             if piece is None:
                 return
             yield piece
     finally:
-        if coming is not None:
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
+        if pending is not None:
+            pending.cancel()
+            await asyncio.gather(pending, return_exceptions=True)
 
 
 async def _next(source: AsyncIterator[T]) -> T | None:

@@ -23,9 +23,9 @@ _PASSED_BACK = (
     "retry-after-ms",
     "x-should-retry",
 )
-"""What clients read; OpenAI's follow the last three when they try again."""
-_LARGEST = 64 * 1024 * 1024
-_REMEMBERED = 256
+"""Headers that clients read; those of OpenAI decide by the last three when to try again."""
+_MAX_BODY_BYTES = 64 * 1024 * 1024
+_MAX_REFUSED = 256
 _CONNECT = 5.0
 """Seconds to connect, so that a missing server is noticed soon."""
 
@@ -52,7 +52,7 @@ class UpstreamError(ServeError):
 class Upstream:
     """An HTTP client; it follows no redirects and ignores proxy settings in the environment.
 
-    It keeps no cookies: those that came with one client's reply would go out with all others'.
+    It keeps no cookies: those of one client's reply would be sent with all other clients' requests.
     It sends ``settings.upstream_key`` if set; else the client's own ``Authorization`` header,
     unless that holds one of our tokens, which must not reach another server.
     """
@@ -80,10 +80,10 @@ class Upstream:
     async def chat(
         self, chat: ChatRequest, headers: Mapping[str, str], *, weighed: bool
     ) -> httpx.Response:
-        """The reply to ``chat``, with what else the guard can use; the caller closes it.
+        """The reply to ``chat``, with more fields for the guard to use; the caller closes it.
 
-        If the server refuses a field that was added, of whatever status, it is asked again without
-        any. If that helps, nothing is added to requests of this shape any more: some servers have
+        If the server refuses an added field, with any error status, it is asked again without
+        any. If that succeeds, nothing is added to later requests of this shape: some servers have
         no log-probabilities in streams with tools, but have them elsewhere.
 
         Args:
@@ -100,7 +100,7 @@ class Upstream:
         if added and response.is_error:
             refusal = await read(response)
             if not any(name.encode() in refusal.lower() for name in added):
-                return _as_read(response, refusal)
+                return _with_body(response, refusal)
             response = await self._chat(chat, headers)
             if response.status_code == httpx.codes.OK:
                 self._remember(shape)
@@ -110,8 +110,8 @@ class Upstream:
         """The fields to add to the client's request."""
         if not self._settings.ask_logprobs:
             return []
-        wished = added_fields(self._settings.upstream_kind, weighed=weighed)
-        return [name for name in wished if not chat.body.get(name)]
+        wanted = added_fields(self._settings.upstream_kind, weighed=weighed)
+        return [name for name in wanted if not chat.body.get(name)]
 
     async def _chat(
         self, chat: ChatRequest, headers: Mapping[str, str], added: Sequence[str] = ()
@@ -121,7 +121,7 @@ class Upstream:
 
     def _remember(self, shape: _Shape) -> None:
         self._refused[shape] = None
-        while len(self._refused) > _REMEMBERED:
+        while len(self._refused) > _MAX_REFUSED:
             del self._refused[next(iter(self._refused))]
 
     async def _send(
@@ -151,17 +151,18 @@ class Upstream:
             trust_env=False,
         )
 
-    def _headers(self, given: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-        headers = {name: given[name] for name in _PASSED_ON if name in given}
+    def _headers(self, client_headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+        headers = {name: client_headers[name] for name in _PASSED_ON if name in client_headers}
         headers |= {"content-type": "application/json", "accept-encoding": "identity"}
+        authorization = client_headers.get("authorization")
         if self._settings.upstream_key is not None:
             headers["authorization"] = f"Bearer {self._settings.upstream_key}"
-        elif (own := given.get("authorization")) is not None and not self._is_ours(own):
-            headers["authorization"] = own
-        # As the bytes they came as: headers need not be ASCII, and httpx takes only such strings.
+        elif authorization is not None and not self._has_our_token(authorization):
+            headers["authorization"] = authorization
+        # As bytes, because headers need not be ASCII, and httpx takes only ASCII strings.
         return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
-    def _is_ours(self, authorization: str) -> bool:
+    def _has_our_token(self, authorization: str) -> bool:
         return any(word in self._settings.tokens for word in authorization.split())
 
 
@@ -179,7 +180,7 @@ async def read(response: httpx.Response) -> bytes:
     try:
         async for piece in response.aiter_bytes():
             body += piece
-            if len(body) > _LARGEST:
+            if len(body) > _MAX_BODY_BYTES:
                 raise ServeError(502, "upstream_too_large", "the upstream's reply is too large")
     except httpx.HTTPError as error:
         raise failure(error) from error
@@ -188,18 +189,26 @@ async def read(response: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _as_read(response: httpx.Response, body: bytes) -> httpx.Response:
+def _with_body(response: httpx.Response, body: bytes) -> httpx.Response:
     """A copy of the response with the given body, so that it can be read again."""
-    coded = (b"content-encoding", b"content-length", b"transfer-encoding")
-    headers = [(name, value) for name, value in response.headers.raw if name.lower() not in coded]
+    encoding_headers = (b"content-encoding", b"content-length", b"transfer-encoding")
+    headers = [
+        (name, value)
+        for name, value in response.headers.raw
+        if name.lower() not in encoding_headers
+    ]
     return httpx.Response(response.status_code, headers=headers, content=body)
 
 
 def passed_back(response: httpx.Response) -> dict[str, str]:
     """The headers of an upstream's reply that are passed on to the client."""
-    # As the bytes they came as: an upstream may repeat an ``x-request-id`` that is not ASCII.
-    told = httpx.Headers(response.headers.raw, encoding="latin-1").items()
-    return {n: value for n, value in told if n in _PASSED_BACK or n.startswith("x-ratelimit-")}
+    # Decoded as they were encoded: an upstream may repeat an ``x-request-id`` that is not ASCII.
+    headers = httpx.Headers(response.headers.raw, encoding="latin-1").items()
+    return {
+        name: value
+        for name, value in headers
+        if name in _PASSED_BACK or name.startswith("x-ratelimit-")
+    }
 
 
 def failure(error: httpx.HTTPError) -> ServeError:

@@ -13,7 +13,7 @@ DONE = "[DONE]"
 """The data of the event that ends a stream."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r(?=.)", re.DOTALL)
-_LONGEST = 8 * 1024 * 1024
+_MAX_EVENT_BYTES = 8 * 1024 * 1024
 
 
 class MalformedError(ValueError):
@@ -54,7 +54,7 @@ def event(value: Any) -> bytes:
 
 
 def comment() -> bytes:
-    """A line that clients pass over."""
+    """A comment, which clients ignore."""
     return b": the answer is being written\n\n"
 
 
@@ -70,7 +70,7 @@ class Events:
     """
 
     def __init__(self) -> None:
-        self._held: list[bytes] = []
+        self._incomplete: list[bytes] = []
         self._data: list[bytes] = []
         self._size = 0
 
@@ -80,13 +80,13 @@ class Events:
         Raises:
             MalformedError: for invalid UTF-8, or an event of more than 8 MiB.
         """
-        self._held.append(piece)
+        self._incomplete.append(piece)
         self._size += len(piece)
-        if self._size > _LONGEST:
+        if self._size > _MAX_EVENT_BYTES:
             raise MalformedError("an event is too long")
-        if b"\n" in piece or b"\r" in piece or self._held[-2:][0].endswith(b"\r"):
-            *lines, rest = _LINE_END.split(b"".join(self._held))
-            self._held = [rest]
+        if b"\n" in piece or b"\r" in piece or self._incomplete[-2:][0].endswith(b"\r"):
+            *lines, rest = _LINE_END.split(b"".join(self._incomplete))
+            self._incomplete = [rest]
             for line in lines:
                 yield from self._line(line)
             self._size = len(rest) + sum(map(len, self._data))
@@ -97,8 +97,8 @@ class Events:
         Raises:
             MalformedError: as :meth:`feed`.
         """
-        held, self._held = b"".join(self._held), []
-        yield from self._line(held.removesuffix(b"\r"))
+        last_line, self._incomplete = b"".join(self._incomplete), []
+        yield from self._line(last_line.removesuffix(b"\r"))
         yield from self._line(b"")
 
     def _line(self, line: bytes) -> Iterator[str]:

@@ -45,24 +45,24 @@ def review_app(review: Review, token: str) -> FastAPI:
     return app
 
 
-def _let_in(request: Request, token: Annotated[str, Query()] = "") -> None:
+def _check_token(request: Request, token: Annotated[str, Query()] = "") -> None:
     if not hmac.compare_digest(token.encode(), request.app.state.token.encode()):
         raise HTTPException(401, "open the address that `franq dataset review` printed")
 
 
-def _named(reviewer: Annotated[str, Query(max_length=100)] = "") -> str:
+def _reviewer_name(reviewer: Annotated[str, Query(max_length=100)] = "") -> str:
     if not reviewer.strip():
-        raise HTTPException(422, "who votes? a reviewer needs a name")
+        raise HTTPException(422, "a reviewer needs a name: the parameter `reviewer` is empty")
     return reviewer
 
 
-def _reviewed(request: Request) -> Review:
+def _review_of(request: Request) -> Review:
     return cast("Review", request.app.state.review)
 
 
-Reviewer = Annotated[str, Depends(_named)]
-Reviewed = Annotated[Review, Depends(_reviewed)]
-_routes = APIRouter(dependencies=[Depends(_let_in)])
+Reviewer = Annotated[str, Depends(_reviewer_name)]
+Reviewed = Annotated[Review, Depends(_review_of)]
+_routes = APIRouter(dependencies=[Depends(_check_token)])
 
 
 @_routes.get("/")
@@ -79,11 +79,11 @@ def next_claim(reviewer: Reviewer, review: Reviewed) -> dict[str, Any]:
 
 
 @_routes.post("/vote")
-def vote(reviewer: Reviewer, review: Reviewed, said: Vote) -> dict[str, Any]:
+def vote(reviewer: Reviewer, review: Reviewed, ballot: Vote) -> dict[str, Any]:
     """Store a vote; reply with the judges' labels of the claim, and the next claim."""
-    key = (said.answer, said.claim)
+    key = (ballot.answer, ballot.claim)
     try:
-        review.vote(reviewer, key, faithfulness=said.faithfulness, factuality=said.factuality)
+        review.vote(reviewer, key, faithfulness=ballot.faithfulness, factuality=ballot.factuality)
     except ValueError as error:
         raise HTTPException(422, str(error)) from None
     voted = review.card(reviewer, key).to_dict()
@@ -99,5 +99,5 @@ def undo(reviewer: Reviewer, review: Reviewed) -> dict[str, Any]:
 
 
 def _state(review: Review, reviewer: str, card: Card | None) -> dict[str, Any]:
-    shown = None if card is None else card.to_dict()
-    return {"card": shown, "progress": review.progress(reviewer)}
+    card_fields = None if card is None else card.to_dict()
+    return {"card": card_fields, "progress": review.progress(reviewer)}

@@ -145,7 +145,7 @@ def test_an_answer_that_its_model_has_written_is_not_refused_for_a_full_queue(pr
         checks = []
         for waiting in (0, 1):  # one is in work, one fills the queue
             checks.append(pool.submit(proxy.http.post, "/v1/check", json=trace))
-            while checker.waiting != waiting or len(checker._asked) != len(checks):
+            while checker.waiting != waiting or len(checker._unanswered) != len(checks):
                 threading.Event().wait(0.005)
         written.set()
         while checker.waiting < 2 and not chat.done():
