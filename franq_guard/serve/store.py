@@ -14,7 +14,7 @@ class Store(Generic[T]):
     """Keeps the latest values by key; not thread-safe.
 
     Args:
-        kept: most values to keep.
+        count: most values to keep.
         seconds: how long a value is kept after it was put.
         size: largest total size, in the unit that callers of :meth:`put` use; None: no limit.
         clock: a monotonic clock in seconds.
