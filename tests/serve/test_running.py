@@ -164,7 +164,8 @@ def dialled(address):
 def test_a_connection_whose_headers_do_not_come_is_closed(sent):
     with listening(FakeGuard()) as (server, address, _thread):
         server.config.timeout_keep_alive = 0.2
-        with dialled(address) as stalled:
+        # A slow machine may send only after it was closed, which raises an error.
+        with dialled(address) as stalled, suppress(ConnectionError):
             stalled.sendall(sent)
             assert stalled.recv(4096) == b""
 
