@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from franq_guard.records import Passage, Span
 
 __all__ = [
-    "NAMED",
+    "FILE",
+    "NUMBERED_PASSAGE",
+    "PAGE",
     "SAYS",
     "SOURCE_IN_ROUND",
     "TOLD",
@@ -25,19 +27,19 @@ __all__ = [
 
 _PLACE = r"(?:passage|document|doc|source|context|excerpt|reference)"
 _AND = r"(?:, ?(?:and )?| and | & | ?[–-] ?)"
-NAMED = (
+NUMBERED_PASSAGE = (
     rf"(?i:{_PLACE})s? ?#?\d{{1,3}}(?!\w)(?:{_AND}(?:(?i:{_PLACE}) ?)?#?\d{{1,3}}(?!\w)){{0,20}}"
 )
 """A pattern for "passage 2", "Source #1", "documents 1 and 3"; at most 21 of them.
 
 Behind each "1," of a long run the pattern begins anew, and would read the rest of the run again.
 """
-_PAGE = r"(?:,? (?i:pp?\.|pages?|§) ?\d[\d.–-]{0,8})"
-_FILE = r"[\w-]{1,60}\.(?i:pdf|docx?|html?|txt|md|pptx?|xlsx?)"
+PAGE = r"(?:,? (?i:pp?\.|pages?|§) ?\d[\d.–-]{0,8})"
+FILE = r"[\w-]{1,60}\.(?i:pdf|docx?|html?|txt|md|pptx?|xlsx?)"
 SOURCE_IN_ROUND = (
-    rf"\((?i:see |cf\. |sources?: ?)?(?P<words>{NAMED}){_PAGE}?\)"
+    rf"\((?i:see |cf\. |sources?: ?)?(?P<words>{NUMBERED_PASSAGE}){PAGE}?\)"
     r"|\((?i:sources?|ref(?:erence)?s?): ?(?P<noted>[^()\n]{1,80})\)"
-    rf"|\((?P<file>{_FILE}){_PAGE}\)"
+    rf"|\((?P<file>{FILE}){PAGE}\)"
 )
 """A pattern for "(passage 2)", "(Source: Annual Report, p. 3)", "(manual.pdf, page 3)".
 
@@ -61,7 +63,7 @@ _OPENING = re.compile(
 )
 _CLOSING = re.compile(rf",? (?:according to|as per|as {TOLD} (?:in|by)) {_REF}(?=\W*$|[,;.])")
 _END = re.compile(r"\W*$")
-_NAMED = re.compile(rf"\b{NAMED}")
+_NAMED = re.compile(rf"\b{NUMBERED_PASSAGE}")
 _DIGITS = re.compile(r"\d{1,3}")
 _RANGE = re.compile(r"(\d{1,3}) ?[–-] ?(\d{1,3})")
 _MOST = 20  # the most numbers that one range, such as 1-20, may stand for

@@ -6,17 +6,27 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from franq_guard.basics.text import trimmed
 from franq_guard.claims.fences import LINE, Fences
-from franq_guard.claims.forms import SOURCES, Lines, Nothing, lines_of
+from franq_guard.claims.forms import SOURCE_ENTRY, SOURCES, Apart, Lines, lines_of
 from franq_guard.records import Span
 
 Kind = Literal[
-    "paragraph", "item", "heading", "footnote", "code", "reasoning", "citation", "table_head", "row"
+    "paragraph",
+    "item",
+    "heading",
+    "footnote",
+    "entry",
+    "code",
+    "reasoning",
+    "citation",
+    "table_head",
+    "row",
 ]
-NOTHING = frozenset(get_args(Nothing))
+"""An ``entry`` is one of a list of sources that begins with a number in brackets or an address."""
+NOTHING = frozenset({"code", "reasoning", "citation"})
 """Kinds of blocks that contain no claims."""
 
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?=[ \t]|$)")
@@ -78,7 +88,7 @@ class Block:
     """A stretch of text of one kind. ``start:end`` is its text without markers.
 
     ``cells`` are the table cells of a row; ``numbered`` items have a number or a letter;
-    ``marker`` is the range of the list marker or the footnote's "[1]:" (empty for other kinds);
+    ``marker`` is the range of the list marker, or of the "[1]:" of a footnote or entry;
     ``after_blank``: there is a blank line before it.
     """
 
@@ -119,7 +129,7 @@ def closing_sources(text: str, found: Sequence[Block]) -> int:
     The number of blocks if none is.
     """
     at = len(found) - 1
-    while at >= 0 and found[at].kind in {"item", "citation", "footnote"}:
+    while at >= 0 and found[at].kind in {"item", "entry", "footnote"}:
         at -= 1
     return at if at >= 0 and SOURCES.match(_source(text, found[at])) else len(found)
 
@@ -140,13 +150,13 @@ def _not_blank(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _line_blocks(lines: Lines) -> list[Block]:
-    fences, text, nothing = Fences(), lines.text, deque(lines.nothing)
+    fences, text, apart = Fences(), lines.text, deque(lines.apart)
     found: list[Block] = []
     for start, end, blank in _not_blank(text):
-        while nothing and nothing[0].end <= start:
-            nothing.popleft()
-        if nothing and nothing[0].start < end:
-            found.append(Block(nothing[0].kind, *trimmed(text, start, end), after_blank=blank))
+        while apart and apart[0].end <= start:
+            apart.popleft()
+        if apart and apart[0].start < end:
+            found.append(_of_stretch(text, start, end, apart[0].kind, blank))
             continue
         held = fences.read(text, start, end)
         if not text[held.start : held.end].strip():
@@ -158,6 +168,16 @@ def _line_blocks(lines: Lines) -> list[Block]:
         elif UNDERLINE.match(text, start, end) and _is_title(text, found, start):
             found[-1] = replace(found[-1], kind="heading")
     return found
+
+
+def _of_stretch(text: str, start: int, end: int, kind: Apart, blank: bool) -> Block:
+    """A line of a stretch that is no prose; an entry without its number."""
+    span = trimmed(text, start, end)
+    entry = SOURCE_ENTRY.match(text, *span) if kind == "entry" else None
+    if entry is None:
+        return Block(kind, *span, after_blank=blank)
+    body = trimmed(text, entry.end(), span[1])
+    return Block("entry", *body, marker=(span[0], body[0]), after_blank=blank)
 
 
 def _is_title(text: str, found: Sequence[Block], underline: int) -> bool:

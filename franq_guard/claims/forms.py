@@ -1,7 +1,8 @@
-"""Finds the stretches of an answer that state nothing, before it is split into claims.
+"""Finds the stretches of an answer that are no prose, before it is split into claims.
 
 These are reasoning (``<think>``, and what other models write for it), tool calls (tags or JSON),
-scripts and lists of sources, and an answer that is JSON as a whole. HTML tags are treated as
+scripts, and an answer that is JSON as a whole, which state nothing; and entries of a list of
+sources that begin with a number in brackets or an address. HTML tags are treated as
 markup: a block tag ends a line, ``<li>`` begins a list item; in a row of a table they are blanks.
 In code, tags are text like any other, but for a ``</think>`` without an opening tag in code that
 does not end behind it. Each decision depends only on the text before a place, never on later text,
@@ -32,8 +33,9 @@ __all__ = [
     "INLINE_TAG",
     "OPENS_JSON",
     "SOURCES",
+    "SOURCE_ENTRY",
+    "Apart",
     "Lines",
-    "Nothing",
     "breaks_in_cells",
     "end_of_reasoning",
     "lines_of",
@@ -42,16 +44,16 @@ __all__ = [
     "opens_reasoning",
 ]
 
-Nothing = Literal["code", "reasoning", "citation"]
-"""Kinds of stretches that state nothing; the kind is also the reason in ``not_a_claim``."""
+Apart = Literal["code", "reasoning", "entry"]
+"""Kinds of stretches that are no prose; only an entry of a list of sources may state something."""
 
 
 class Stretch(NamedTuple):
-    """A part of an answer that states nothing, and of which kind it is."""
+    """A part of an answer that is no prose, and of which kind it is."""
 
     start: int
     end: int
-    kind: Nothing
+    kind: Apart
 
 
 _REASONING = "think|thinking|thought|reasoning|scratchpad|seed:think"
@@ -101,10 +103,12 @@ SOURCES = re.compile(
     r"|literatur(?:verzeichnis)?)[ \t*_]*+:?[ \t*_]*+$",
     re.I,
 )
-_SOURCE = re.compile(
-    r"[ 	]*(?:(?:[-*+•]|\d{1,3}[.)])[ 	]+)?(?:\[\^?\d{1,3}\]|<?(?:https?://|www\.))", re.I
+SOURCE_ENTRY = re.compile(
+    r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?"
+    r"(?:\[\^?\d{1,3}\]:?|(?=<?(?:https?://|www\.)))[ \t]*",
+    re.I,
 )
-"""A list entry that begins with a source's number or address; other sentences may be claims."""
+"""What begins an entry of a list of sources: a number in brackets, or an address (not matched)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +116,15 @@ class Lines:
     """An answer as lines.
 
     ``text`` has the same length as the answer, with line feeds for block tags and all line ends;
-    ``nothing`` are the stretches that state nothing, in order.
+    ``apart`` are the stretches that are no prose, in order.
     """
 
     text: str
-    nothing: tuple[Stretch, ...]
+    apart: tuple[Stretch, ...]
 
 
 def lines_of(answer: str) -> Lines:
-    """The answer as lines, and its stretches that state nothing."""
+    """The answer as lines, and its stretches that are no prose."""
     if _is_json(answer):
         return Lines(answer, (Stretch(0, len(answer), "code"),))
     text = answer = as_tags(with_line_feeds(answer))
@@ -192,7 +196,7 @@ class _Tagged(NamedTuple):
     body: int
     body_end: int
     end: int
-    kind: Nothing
+    kind: Apart
     counts: bool
 
 
@@ -249,7 +253,7 @@ def _tagged(answer: str, text: str, at: int = 0) -> Iterator[_Tagged]:
         read = _read_lines(fences, text, read, line)
         if fences.code:
             continue
-        kind: Nothing = "reasoning" if tag in _REASONING_TAGS else "code"
+        kind: Apart = "reasoning" if tag in _REASONING_TAGS else "code"
         end = None if tag in endless else re.compile(rf"</{tag}\s*>", re.I).search(answer, at)
         if end is None:
             endless.add(tag)
@@ -336,8 +340,8 @@ def _sources(text: str) -> Iterator[Stretch]:
     """Lines of a list under "Sources"."""
     listing, at = False, 0
     for line in text.split("\n"):
-        if listing and _SOURCE.match(line):
-            yield Stretch(at, at + len(line), "citation")
+        if listing and SOURCE_ENTRY.match(line):
+            yield Stretch(at, at + len(line), "entry")
         elif line.strip(" \t=-"):  # no line under the heading "Sources"
             listing = SOURCES.match(line) is not None
         at += len(line) + 1

@@ -134,7 +134,11 @@ def restart(text: str, end: int) -> Restart | None:
         return None  # what closes it would begin code
     if block.start < end and _may_begin_at(text, block, end):
         return Restart(end, is_block=False)
-    if not within or block.kind in {*NOTHING, "row", "table_head"} or is_bold_field(text, block):
+    if (
+        not within
+        or block.kind in {*NOTHING, "entry", "row", "table_head"}
+        or is_bold_field(text, block)
+    ):
         return None
     if title_words(text, block):
         return None  # the line above tells whether it is one

@@ -16,6 +16,12 @@ LONG = 60_000
         f"It is{'[1]' * (LONG // 3)} red.",
         f"Sources{' ' * LONG}of light.\n",
         f"It is{' about max. ten' * (LONG // 15)}.",
+        f"Sources:\n[1] It is{' ' * LONG}red (a) (b).",
+        f"Sources:\n[1] {'a-' * (LONG // 2)}a. It is red.",
+        f"Sources:\n[1] It is red{'(' * LONG}.",
+        f"Sources:\n[1] {'It is red. ' * (LONG // 11)}",
+        f"It is red.\n\n[1]: {', accessed 1 ' * (LONG // 13)}.",
+        f"It is red.\n\n[1]: {'http://' * (LONG // 7)} red.",
     ],
     ids=lambda answer: f"{answer[:10]}{answer[LONG // 2]}",
 )

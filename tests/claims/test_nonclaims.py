@@ -73,6 +73,7 @@ from franq_guard.claims.rules.nonclaims import reason
         ("That's all I could find in the passages.", "hedge"),
         ("**Confidence:** High", "hedge"),
         ("*Source: Passage 2*", "citation"),
+        ("*Sources: [1], [2]*", "citation"),
         ("Source(s): Document 1", "citation"),
         ("**(Source: Lee (2020), p. 3)**.", "citation"),
         ("Hi Ann,", "greeting"),

@@ -27,6 +27,7 @@ PIECES = [
     ' "It is big. It is red." ', "(It was. He is.)",
     "| a | 9 cm |\n|---|---|\n", "I cannot find it, but it is red. ", "I hope this helps: ", "ii. ",
     "Dr. ", " as well as ", "Panic! at ", "Wm. ", "...Get Out", "They are: 1. ", "2. The ",
+    "\n[4] The town is big.\n", "\n- [5] Lee, Towns, 1990\n", "\nSources:\n[6] It is big.\n",
     "\n[1]: ", "\n[^2]: The town is big. ", "\n[3]: Lee, Towns, 1990\n", "\nSources:\n",
     "\n$$\n", "\n\\[\n", "\n\\]\n", ", according to http://a.b/c", "Let me add that ",
 ]  # fmt: skip

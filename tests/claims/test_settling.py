@@ -27,6 +27,7 @@ PIECES = [
     "\n\n**Tom Fox**\n\n", "The man is:\n", "\n| Size | 9 minutes |\n|---|---|\n",
     ' "It is big. It is red." ',
     "I cannot find it, but it is red. ", "\nii. ",
+    "\n[4] The town is big.\n", "\n- [5] Lee, Towns, 1990\n", "\nSources:\n[6] It is big.\n",
     "\n[1]: ", "\n[^2]: The town is big. ", "\n[3]: Lee, Towns, 1990\n", "\nSources:\n",
     "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
     "[THINK]", "[/THINK]It was so. ", "\n[THINK]", "<|channel|>analysis<|message|>", "<|im_end|>",

@@ -1,4 +1,4 @@
-"""Which headings, header rows, footnotes and sources state something: "## Answer: 9 minutes"."""
+"""Which headings and header rows state something: "## Answer: 9 minutes"."""
 
 from __future__ import annotations
 
@@ -21,24 +21,6 @@ _ANSWER = re.compile(r"(?:(?:the|short|final|direct|quick|my) )*answer\s*:\s*\w"
 _AWAITS = re.compile(r"\b(?:is|was|by|in|on|at|called|named|to|of|from)\s*:$")
 """A lead-in that is no clause without what follows: "The designer is:"."""
 _NO_START = w.RELATIVES | w.SUBORDINATORS | w.COORDINATORS | w.AUXILIARIES | word_set("how why")
-_NAMES_SOURCE = re.compile(r"[\"'“”‘«„<]|\W*(?:https?:|www\.)")
-_WORK = re.compile(
-    r"\b(?:manual|handbook|guide|report|study|article|journal|chapter|page|pages|document|passage"
-    r"|website|wikipedia|encyclopa?edia|brochure|catalog(?:ue)?|data ?sheet|edition|press release"
-    r"|isbn|doi)\b|\b(?:pp?|vol)\. ?\d|\.(?:pdf|docx?|html?|txt|md)\b"
-    r"|[(,] ?(?:1[5-9]|20)\d\d\b",
-    re.I,
-)
-"""What only the name of a source has; "Sources" may also be those of vitamin C."""
-_QUOTED = re.compile(r"[\"“«„](?P<said>[^\"“”«»„]{3,400}(?P<ends>[^\"“”«»„,]))[\"”»“]")
-_SENTENCE_BEGINS = re.compile(
-    r"(?:the|an?|this|these|that|those|it|they|he|she|we|you|its)\b", re.I
-)
-"""What hardly begins a headline: "Boeing recalls 47 planes"."""
-_PART = re.compile(r"[.:;!?]\s")
-_AMOUNT_OF = re.compile(r":[^\w:]*\d")
-_IN_BRACKETS = re.compile(r" ?\([^()]*\)")
-_FULL_STOP = re.compile(r"[.!?](?=\s|$)")
 _PRONOUNS = word_set("i you we they he she it")
 _TITLE_VERB = re.compile(r"(?<=\w )(?:Is|Are|Was|Were|Has)\b")
 _APART = frozenset(";&/–—")
@@ -62,7 +44,7 @@ _STEP = re.compile(
     r"(?:(?P<named>step )\d{1,2}(?: ?[:)–—]| -)|\d{1,2}(?: ?[:)–—]| -|\.))[*_]*\s+", re.I
 )
 """What is before the title of a step: "Step 1: Heat the water", "2) Heat the water"."""
-_IN_UNITS = re.compile(
+IN_UNITS = re.compile(
     r"\d(?:\s?(?:°\s?[CFK]?|%|[kmc]?[gml]|min|sec|hours?|minutes?|seconds?|days?|weeks?|bar|psi"
     r"|k?[WVA]|[kMG]?Hz|lit(?:re|er)s?|(?:kilo|milli|centi)?(?:met(?:re|er)|gram)s?|inch(?:es)?"
     r"|degrees?|cups?|tbsp|tsp|oz|lbs?)(?![^\W_])|°)"
@@ -171,34 +153,6 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
     return is_last and is_first
 
 
-def footnote_states(text: str) -> bool:
-    """Whether a footnote surely states something; else it names a source.
-
-    Read is its first sentence, up to any full stop: "Smith, J. The bridge was built" is a source.
-    """
-    if reason(text) is not None or _NAMES_SOURCE.match(text):
-        return False
-    read = _FULL_STOP.split(_IN_BRACKETS.sub("", plain(text)), maxsplit=1)[0]
-    return ":" not in read and _has_clause(read)
-
-
-def names_source(text: str) -> bool:
-    """Whether an entry of a list of sources surely names one and states nothing."""
-    if _WORK.search(text) is None or _AMOUNT_OF.search(text) or _quotes_sentence(text):
-        return False
-    return not any(_has_clause(part) for part in _PART.split(plain(text)))
-
-
-def _quotes_sentence(entry: str) -> bool:
-    """Whether it quotes what a source says, not its title: '"It holds 9 l." (manual.pdf)'."""
-    for quoted in _QUOTED.finditer(entry):
-        said = plain(quoted["said"])
-        whole = quoted["ends"] in ".!" or _SENTENCE_BEGINS.match(said)
-        if whole and any(_has_clause(part) for part in _PART.split(said)):
-            return True
-    return False
-
-
 def has_value(heading: str) -> bool:
     """Whether a heading or bold line tells an amount or a date: "Price: €9"."""
     named = _KEY.fullmatch(_NUMBERING.sub("", plain(heading).strip(_MARKS)))
@@ -217,8 +171,8 @@ def tells_step(heading: str) -> bool:
     if step is None:
         return False
     title = text[step.end() :]
-    amount = re.search(_VALUE, title) if step["named"] else _IN_UNITS.search(title)
-    return amount is not None and (_orders(title) or _has_clause(title))
+    amount = re.search(_VALUE, title) if step["named"] else IN_UNITS.search(title)
+    return amount is not None and (_orders(title) or has_clause(title))
 
 
 def _orders(title: str) -> bool:
@@ -236,10 +190,14 @@ def _is_sentence(text: str) -> bool:
     """Whether it has a subject and a verb, not only a noun with a relative clause."""
     text = text.rpartition(":")[2]
     text = _TITLE_VERB.sub(lambda verb: verb.group().lower(), text)
-    return _has_clause(text, or_is_long=text.endswith("."))
+    return has_clause(text, or_is_long=text.endswith("."))
 
 
-def _has_clause(text: str, *, or_is_long: bool = False) -> bool:
+def has_clause(text: str, *, or_is_long: bool = False) -> bool:
+    """Whether it surely is a clause: a subject and a finite verb.
+
+    ``or_is_long``: or several words without a verb that is found.
+    """
     words = lex(text)
     if not words or words[0].low in _NO_START or words[0].low.endswith(("ing", "'s")):
         return False

@@ -20,7 +20,7 @@ _URL = re.compile(
 _SOURCES = r"(?:sources?|references?|citations?|cite)(?:\(s\))?"
 _IN_ROUND = r"(?:[^()]|\([^()]*\))*"
 _CITATION = re.compile(
-    rf"{_SOURCES}\s*:.*$|[*_]{{1,3}}{_SOURCES}[*_]{{0,2}}\s*:[*_]{{0,2}}\s*\w.*$"
+    rf"{_SOURCES}\s*:.*$|[*_]{{1,3}}{_SOURCES}[*_]{{0,2}}\s*:[*_]{{0,2}}\s*[\w\[].*$"
     rf"|[*_]{{0,3}}\([*_]{{0,3}}{_SOURCES}[*_]{{0,2}}\s*:{_IN_ROUND}(?:\)\W*)?$"
     r"|\W*(?:\[\d+\]\W*)+$",
     re.I,

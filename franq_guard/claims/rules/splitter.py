@@ -18,16 +18,14 @@ from franq_guard.claims.rules.context import DENIAL as DENIAL
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
 from franq_guard.claims.rules.dependents import dependents
-from franq_guard.claims.rules.enclosed import around, enclosed, hide, shown, statements
+from franq_guard.claims.rules.enclosed import around, enclosed, hide, shown
 from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
 from franq_guard.claims.rules.headings import (
-    footnote_states,
     has_value,
     header_states,
     heading_states,
     names_its_items,
-    names_source,
     tells_step,
     title,
 )
@@ -35,6 +33,8 @@ from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
+from franq_guard.claims.rules.rows import row_claims, without_refusal
+from franq_guard.claims.rules.sources import entry_states, footnote_states, names_source
 from franq_guard.claims.rules.turns import facts_beside, turn
 from franq_guard.claims.rules.unfinished import unfinished
 from franq_guard.claims.rules.whole import stays_whole
@@ -60,8 +60,6 @@ _NOTHING_LEFT = re.compile(r"\s*\Z")
 _PROSE = frozenset({"paragraph", "item"})
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")
 """What may be an apostrophe, so that a sentence may be split inside such quotation marks."""
-_DASHES = " -–—/"
-"""What a cell without a value holds."""
 _MAX_WORDS = 150
 """A longer sentence is hardly prose and is not split, which also keeps the time linear."""
 
@@ -130,8 +128,8 @@ class RuleSplitter:
             is_row = block.kind == "row" or (block.kind == "table_head" and header_states(names))
             if is_row:
                 reader.stated = True
-                row = _row(stated.text, block, head)
-                claims = tuple(_told(reader.place(stated.clear(claim))) for claim in row)
+                row = row_claims(stated.text, block, head)
+                claims = tuple(without_refusal(reader.place(stated.clear(claim))) for claim in row)
             else:
                 claims = _not_claims(answer, block)
             if block.kind == "table_head":
@@ -151,8 +149,8 @@ class RuleSplitter:
     ) -> Block:
         """The block by what it states: a heading as prose, a footnote or entry as a source."""
         text = answer[block.start : block.end]
-        if block.kind == "footnote":
-            return self._noted(answer, block)
+        if block.kind in {"footnote", "entry"}:
+            return self._numbered(answer, block)
         if self.language != "en":
             return block
         is_first = not reader.stated
@@ -164,9 +162,10 @@ class RuleSplitter:
             return replace(block, kind="citation")
         return block
 
-    def _noted(self, answer: str, block: Block) -> Block:
-        """A footnote as a paragraph without its "[1]:", or whole as the name of a source."""
-        if self.language == "en" and footnote_states(answer[block.start : block.end]):
+    def _numbered(self, answer: str, block: Block) -> Block:
+        """A footnote or entry: a paragraph without its "[1]", or whole the name of a source."""
+        states = footnote_states if block.kind == "footnote" else entry_states
+        if self.language == "en" and states(answer[block.start : block.end]):
             return replace(block, kind="paragraph")
         return replace(block, kind="citation", start=block.marker[0])
 
@@ -256,9 +255,7 @@ class RuleSplitter:
     ) -> Iterator[Claim]:
         """The claims of the sentence ``part``, without the sentences in it that are ``hidden``."""
         text = shown(answer, part, hidden)
-        why = stated.why_nothing(*part) or reason(text)
-        why = "citation" if why is None and SOURCES.match(text) else why
-        why = "greeting" if why is None and reader.is_signature(text) else why
+        why = stated.why_nothing(*part) or _why_nothing(text, reader)
         if why is None and self.language == "en" and _TO_THE_END.match(answer, part[1]):
             why = "unfinished" if unfinished(text, reader.before) else None
         source = hide(stated.text, hidden)
@@ -280,6 +277,14 @@ class RuleSplitter:
                 full, note = reader.meant(source, piece.begin, clause)
                 claim = Claim(render(source, clause), tuple(subtract(spans, hidden)), full=full)
                 yield reader.place(stated.clear(claim), note)
+
+
+def _why_nothing(sentence: str, reader: Reader) -> str | None:
+    """Why the sentence states nothing, where it stands in the answer; None if it states."""
+    why = reason(sentence)
+    if why is None and SOURCES.match(sentence):
+        return "citation"
+    return "greeting" if why is None and reader.is_signature(sentence) else why
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,43 +361,3 @@ def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:
         return (Claim(text, spans, not_a_claim="table header"),) if spans else ()
     why = block.kind if block.kind in NOTHING else reason(text) or "heading"
     return (Claim(text, ((block.start, block.end),), not_a_claim=why),) if text else ()
-
-
-def _row(answer: str, block: Block, head: Sequence[str]) -> Iterator[Claim]:
-    """One claim for each cell after the first one, which names what the row is about.
-
-    A cell of several sentences is one claim for each; as a first cell it names nothing then.
-    """
-    cells = [(k, cell) for k, cell in enumerate(block.cells) if cell[0] < cell[1]]
-    if not cells:
-        return
-    start, end = cells[0][1]
-    bare = (answer[start:end].strip(), ((start, end),))  # an address is no sentence, but names
-    first, *others = list(_cell(answer, (start, end))) or [bare]
-    key, spans = first[0], first[1]
-    if others or len(cells) == 1:
-        for stated in (first, *others):
-            yield Claim(as_sentence(stated[0]), stated[1])
-        key, spans = "", ()
-    for k, cell in cells[1:]:
-        name = head[k] if k < len(head) else ""
-        for value, own in _cell(answer, cell):
-            text = as_sentence(": ".join(filter(None, (key, name, value))))
-            why = None if value.strip(_DASHES) else "no statement"
-            yield Claim(text, (*spans, *own), not_a_claim=why)
-            spans = ()
-
-
-def _told(claim: Claim) -> Claim:
-    """The claim of a cell; "not mentioned" states nothing."""
-    return claim if (why := reason(claim.text)) != "refusal" else replace(claim, not_a_claim=why)
-
-
-def _cell(answer: str, cell: Span) -> Iterator[tuple[str, tuple[Span, ...]]]:
-    """The sentences of a cell: text and spans."""
-    found = statements(answer, *cell)
-    parts = [inner for span in found for inner in (span, *enclosed(answer, *span))]
-    for part in parts:
-        hidden = around(answer, part, parts)
-        text = plain(hide(answer, hidden)[slice(*part)]).strip()
-        yield text, tuple(subtract((part,), hidden))
