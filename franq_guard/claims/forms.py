@@ -69,7 +69,7 @@ _OPENING = re.compile(
 _BLOCK_TAG = re.compile(
     rf"{_IN_LINE}|"
     r"</?(?P<tag>p|div|br|hr|h[1-6]|ul|ol|li|table|thead|tbody|tr|section|article|blockquote|html"
-    r"|body|head|dl|dt|dd|header|footer|main|nav|figure|details|summary|answer|final_answer|output"
+    r"|body|head|dl|dt|dd|header|footer|main|nav|figure|figcaption|caption|aside|details|summary|answer|final_answer|output"
     r"|response|reflection)\b[^<>\n]*>|<!--(?:(?!<!--).)*?-->"
     rf"|</(?:{_REASONING})\s*>",  # the opening tag is in the prompt, or missing
     re.I | re.S,

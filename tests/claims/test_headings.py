@@ -135,6 +135,37 @@ def test_a_line_behind_an_emoji_that_says_something_is_a_claim(line):
     assert len(stated(f"{line}\n\nIt is red.")) == 2
 
 
+@pytest.mark.parametrize("form", ["## {}", "**{}**", "### 2. {}"])
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Capacity 47 litres", "Pump weight 9 kg", "Pro – $9 per month", "Pro ($9/month)",
+        "Warm-up (10 minutes)", "The north route - 12 km", "Battery life 10 hours",
+    ],
+)  # fmt: skip
+def test_a_heading_that_ends_with_an_amount_is_a_claim_and_names_what_is_below_it(heading, form):
+    told = SPLITTER.split(f"It is red.\n\n{form.format(heading)}\n\n- very old\n\nIt is big.")
+    assert [(claim.text, claim.not_a_claim) for claim in told[1:]] == [
+        (f"{heading}.", None), ("Very old.", None), ("It is big.", None),
+    ]  # fmt: skip
+    assert told[2].context == f"heading: {form.format(heading).strip('#* ')}"
+
+
+@pytest.mark.parametrize("form", ["## {}", "**{}**"])
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "The 5 km run", "World War II (1939–1945)", "Apollo (11)", "Heat pumps under 5 kW",
+        "Best phones under $500", "Phones ($200–$400)", "Chapter 3 - 5 min read", "Plans (3)",
+        "Choosing a capacity – 47 litres", "How to reduce weight 5 kg", "Questions - 12",
+        "Weight", "Price (in euros)", "The 1990s - 2000s", "Size and weight",
+    ],
+)  # fmt: skip
+def test_a_heading_whose_number_is_part_of_a_name_is_none(heading, form):
+    answer = f"It is red.\n\n{form.format(heading)}\n\nIt is big."
+    assert stated(answer) == ["It is red.", "It is big."]
+
+
 def test_lines_behind_emojis_are_a_list_also_with_blank_lines():
     for end in ("\n", "\n\n"):
         assert (

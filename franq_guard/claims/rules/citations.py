@@ -31,6 +31,8 @@ from franq_guard.claims.attribution import (
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.finite_verb import find_verb
+from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.needed import NEEDS_MORE, REPORTED, is_needed, needs_bracket
 from franq_guard.claims.sentences import HIGH_NUMBERS, sentences
 from franq_guard.claims.spans import subtract
@@ -108,7 +110,11 @@ _ADDRESS = re.compile(
 )
 _PRIVATE = re.compile(r"\ue200[^\ue201\n]{1,400}\ue201")
 """What ChatGPT writes for a link to a source, between two characters that nothing shows."""
-_LINK = re.compile(r"!?(\[)[^\]\[\n]*(\]\([^()\s]*\))")
+_LINK = re.compile(
+    r"(?P<begin>(?:(?<!\w)!)?\[)(?P<text>[^\]\[\n]*)"
+    r"(?P<end>\]\([^()\s]*(?:[ \t]+(?P<title>\"[^\"\n]{0,200}\"))?\))"
+)
+"""A link or an image, with a title that is shown while one points at it."""
 _LEAD = r"(?:(?:see|sources?|via|from|cf\.|quellen?|siehe|vgl\.)(?: also)?:? )?"
 _SOURCE_LINK = re.compile(
     rf"\((?i:{_LEAD})\[(?:[A-ZÄÖÜ][^\]\[\n\d]{{0,40}}|[a-zäöü]{{1,12}}|\^?\d{{1,3}})\]\([^()\s]*\)\)"
@@ -175,8 +181,7 @@ class Stated:
         brackets = list(_brackets(answer))
         taken = [_with_emphasis(answer, m) for m, use in brackets if use == "citation"]
         if "http" in answer or "www." in answer or "](" in answer:
-            links = list(_LINK.finditer(answer))
-            taken += [m.span(group) for m in links for group in (1, 2)]
+            taken += [span for m in _LINK.finditer(answer) for span in _of_link(m)]
             taken += [m.span() for m in _SOURCE_LINK.finditer(answer) if not _counts(answer, m)]
             taken += [m.span() for m in _ADDRESS.finditer(answer) if not _is_told(answer, m)]
         if "\ue200" in answer:
@@ -194,7 +199,7 @@ class Stated:
         needed = [
             m.span()
             for m, use in brackets
-            if use != "citation" and not _GOES_ON.match(answer, m.end())
+            if use != "citation" and m.group()[0] != "(" and not _GOES_ON.match(answer, m.end())
         ]
         self._opened, self._closed = {start for start, _ in needed}, {end - 1 for _, end in needed}
         marks = {(at, at + 1) for at in self._opened | self._closed}
@@ -209,8 +214,10 @@ class Stated:
         return "citation" if gone else None
 
     def is_markup(self, start: int, end: int) -> bool:
-        """Whether ``answer[start:end]`` is nothing but HTML tags, as ``</td>`` after a sentence."""
+        """Whether ``answer[start:end]`` is nothing but HTML tags, or the "!" of an image."""
         part = self._answer[start:end]
+        if part == "!" and self.text[start] == TAKEN_OUT:
+            return True
         return "<" in part and not INLINE_TAG.sub("", part).strip()
 
     def clear(self, claim: Claim) -> Claim:
@@ -227,6 +234,26 @@ class Stated:
         part = self.text[start:end]
         start, end = start + len(part) - len(part.lstrip()), start + len(part.rstrip())
         return start - (start - 1 in self._opened), end + (end in self._closed)
+
+
+def _of_link(link: re.Match[str]) -> Iterator[Span]:
+    """What a link or an image has beside its words: all of "![Pump](a.png)", which says nothing.
+
+    A title that says something stays: [Manual](https://a.org "It holds 9 litres").
+    """
+    is_picture = link["begin"].startswith("!")
+    if is_picture and not (_may_say(link["text"]) or _may_say(link["title"])):
+        yield link.span()
+    else:
+        title = (link.span("title"),) if _may_say(link["title"]) else ()
+        yield from (link.span("begin"), *subtract((link.span("end"),), title))
+
+
+def _may_say(words: str | None) -> bool:
+    """Whether a picture's description or a link's title may state something."""
+    found = lex(words or "")
+    has_number = any(word.is_number for word in found)
+    return has_number or find_verb(found, 0, len(found), loose=True) is not None
 
 
 def _with_emphasis(text: str, match: re.Match[str]) -> Span:

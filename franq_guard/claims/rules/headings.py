@@ -11,7 +11,7 @@ from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.bare_answers import is_value, lone
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.finite_verb import find_verb, subject_start
-from franq_guard.claims.rules.lexer import lex
+from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import has_verb, reason
 from franq_guard.claims.rules.render import plain
 from franq_guard.claims.rules.verbs import BASE_FORMS, PLAIN_BASE_FORMS, is_participle
@@ -52,6 +52,17 @@ IN_UNITS = re.compile(
 )
 """An amount that surely is one; "1. Visit the 12 Apostles" has none."""
 _KEY = re.compile(r"(?P<key>[^\W\d_][^:]{0,40}):\s+(?P<value>\S.*)")
+_MEASURED = (
+    "(?i:capacity|weight|mass|length|height|width|depth|diameter|thickness|distance|area|volume"
+    "|speed|power|voltage|pressure|temperature|range|price|cost|fee|rent|salary|budget|duration"
+    "|battery life|warranty|storage|memory)"
+)
+_AMOUNT = rf"{_VALUE}(?: {_VALUE})?(?:(?: (?:per|an?|each) |/)\w+)?"
+_AMOUNT_AT_END = re.compile(
+    rf"[^\W\d_][^:()–—]{{0,40}}(?: [–—-] (?P<after_dash>{_AMOUNT})| \((?P<in_brackets>{_AMOUNT})\))"
+    rf"|(?:[^\W\d_][^:()–—]{{0,40}} )?{_MEASURED} (?P<measured>{_AMOUNT})"
+)
+"""A heading with an amount of what it names: "Pro – $9/month", "Pro ($9)", "Weight 9 kg"."""
 _NO_TITLE = (
     (w.DETERMINERS - w.POSSESSIVES - word_set("a an the"))
     | (w.PREPOSITIONS - {"about"})
@@ -155,10 +166,15 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
 
 def has_value(heading: str) -> bool:
     """Whether a heading or bold line tells an amount or a date: "Price: €9"."""
-    named = _KEY.fullmatch(_NUMBERING.sub("", plain(heading).strip(_MARKS)))
-    if named is None or named["key"].split()[-1].lower() in _COUNTED:
+    text = _NUMBERING.sub("", plain(heading).strip(_MARKS))
+    named = _KEY.fullmatch(text)
+    if named is not None:
+        is_part = named["key"].split()[-1].lower() in _COUNTED
+        return not is_part and _VALUE_TOLD.match(named["value"]) is not None
+    measured = _AMOUNT_AT_END.fullmatch(text)
+    if measured is None or _begins_title(lex(text)[0]):
         return False
-    return _VALUE_TOLD.match(named["value"]) is not None
+    return IN_UNITS.search(measured[measured.lastgroup or 0]) is not None
 
 
 def tells_step(heading: str) -> bool:
@@ -199,7 +215,7 @@ def has_clause(text: str, *, or_is_long: bool = False) -> bool:
     ``or_is_long``: or several words without a verb that is found.
     """
     words = lex(text)
-    if not words or words[0].low in _NO_START or words[0].low.endswith(("ing", "'s")):
+    if not words or _begins_title(words[0]):
         return False
     start = subject_start(words)
     verb = find_verb(words, start, len(words))
@@ -211,6 +227,12 @@ def has_clause(text: str, *, or_is_long: bool = False) -> bool:
     return not apart and not any(x.low in _PRONOUNS for x in subject[1:])
 
 
+def _begins_title(word: Word) -> bool:
+    return word.low in _NO_START or word.low.endswith(("ing", "'s"))
+
+
 def header_states(cells: list[str]) -> bool:
-    """Whether the header row of a table is a fact: "Boiling time | 9 minutes"."""
+    """Whether the header row of a table is a fact: "Boiling time | 9 minutes", or a sentence."""
+    if any(cell.endswith(".") and has_clause(cell[:-1]) for cell in cells):
+        return True
     return len(cells) == 2 and cells[0][:1].isalpha() and _HEADER_VALUE.match(cells[1]) is not None

@@ -20,6 +20,7 @@ _NOTES = re.compile(
     re.I,
 )
 """How a note begins that a model adds in brackets."""
+_CAPTION = re.compile(r"(?:figure|fig\.|table|image|photo|caption)(?: \d{1,3})?: ", re.I)
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
 _WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
 REPORTED = re.compile(
@@ -41,6 +42,9 @@ _NO_NOUNS = (
 
 def is_needed(text: str, match: re.Match[str]) -> bool:
     """Whether the sentence is incomplete without the bracket: "It was made by [Ann Lee]."."""
+    source = match["source"] or match["noted"]
+    if source:
+        return _is_sentence(source)  # "(Source: It holds 9 litres.)"
     title = match["title"]
     if not (match["numbers"] or match["id"] or title) or text[match.start() + 1] == "^":
         return False
@@ -66,7 +70,13 @@ def _is_no_title(words: str) -> bool:
     """Whether they say something: "[Note: It is red.]", "[in 1990]", "[but 5 kg with water]"."""
     if words.split()[0] in w.PREPOSITIONS | w.COORDINATORS | w.RELATIVES or _NOTES.match(words):
         return True
-    read = lex(words) if words.endswith((".", "!")) else []
+    return _is_sentence(_CAPTION.sub("", words))
+
+
+def _is_sentence(words: str) -> bool:
+    """Whether they surely are a sentence, by a full stop or number and by how they begin."""
+    ends = words.endswith((".", "!")) or any(character.isdigit() for character in words)
+    read = lex(words) if ends else []
     # "London Gazette, dated 21 June, published 1859." has none of these words.
     sure = read and (read[0].low in _BEGIN or any(x.low in w.AUXILIARIES for x in read))
     return bool(sure) and find_verb(read, 0, len(read)) is not None
