@@ -218,6 +218,17 @@ def test_an_entry_that_cites_is_no_claim(entry, form):
     assert entry in next(c.text for c in SPLITTER.split(answer) if entry in c.text)
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Employees who leave before the end of March lose their bonus.",
+        'Leaflet, page 2: "Take one tablet twice a day."',
+    ],
+)
+def test_some_statements_are_still_taken_for_a_source(entry):
+    assert stated(IN_LIST[0].format(entry)) == []
+
+
 @pytest.mark.parametrize("form", IN_LIST[:2] + NOTES[:2])
 def test_an_entry_that_states_something_is_cited_by_its_number(form):
     answer = form.format("The pump holds 51 litres.")
