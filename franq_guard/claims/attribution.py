@@ -15,9 +15,9 @@ __all__ = [
     "FILE",
     "NUMBERED_PASSAGE",
     "PAGE",
-    "SAYS",
+    "REPORTED_IN",
+    "REPORTING_VERB",
     "SOURCE_IN_ROUND",
-    "TOLD",
     "bare",
     "frames",
     "is_own_name",
@@ -43,25 +43,28 @@ SOURCE_IN_ROUND = (
 )
 """A pattern for "(passage 2)", "(Source: Annual Report, p. 3)", "(manual.pdf, page 3)".
 
-A file without a page may be what is told: "The settings (config.md) are read first."
+A file without a page may be part of the statement: "The settings (config.md) are read first."
 """
 _NUMBER = r"(?:\[\^?\d{1,3}\]|\d{1,3}(?!\w))"
 _REF = (
     rf"(?:(?i:the )?(?i:{_PLACE})s? ?#?)?{_NUMBER}"
     rf"(?:(?:{_AND}|(?=\[))(?:(?i:{_PLACE}) ?#?)?{_NUMBER}){{0,20}}"
 )
-SAYS = (
+REPORTING_VERB = (
     r"(?:both |all |also |clearly |explicitly )?(?:says?|said|states?|stated|mentions?|notes?"
     r"|reports?|explains?|confirms?|indicates?|shows?|claims?|adds?|reveals?|writes?)"
 )
 """A pattern for what a passage does with a statement: "clearly states"."""
-TOLD = r"(?:stated|said|mentioned|noted|reported|described|explained|shown|given|indicated)"
+REPORTED_IN = r"(?:stated|said|mentioned|noted|reported|described|explained|shown|given|indicated)"
+"""A pattern for the participle of "as stated in passage 2"."""
 _OPENING = re.compile(
     rf"(?:(?:[Aa]ccording to|[Bb]ased on|[Aa]s per) {_REF},"
-    rf"|[Aa]s (?:{_REF} {SAYS}|{TOLD} (?:in|by) {_REF}),"
-    rf"|(?<![\w.]){_REF} {SAYS}(?: that\b|:|,))\s+"
+    rf"|[Aa]s (?:{_REF} {REPORTING_VERB}|{REPORTED_IN} (?:in|by) {_REF}),"
+    rf"|(?<![\w.]){_REF} {REPORTING_VERB}(?: that\b|:|,))\s+"
 )
-_CLOSING = re.compile(rf",? (?:according to|as per|as {TOLD} (?:in|by)) {_REF}(?=\W*$|[,;.])")
+_CLOSING = re.compile(
+    rf",? (?:according to|as per|as {REPORTED_IN} (?:in|by)) {_REF}(?=\W*$|[,;.])"
+)
 _END = re.compile(r"\W*$")
 _NAMED = re.compile(rf"\b{NUMBERED_PASSAGE}")
 _DIGITS = re.compile(r"\d{1,3}")

@@ -100,7 +100,7 @@ class _Run:
         self._ask, self._answer, self._question = ask, answer, question
         self._threshold, self._prompts = threshold, prompts
         self._index = Index(answer)
-        self._told = {word.key for word in keys(f"{answer} {question}")}
+        self._known_words = {word.key for word in keys(f"{answer} {question}")}
         self._calls = self._low = self._by_rules = 0
         self._causes: Counter[str] = Counter()
         self._error = ""
@@ -173,7 +173,7 @@ class _Run:
     def _is_invented(self, text: str) -> bool:
         """Whether the answer does not have the claim's words, or one of its numbers."""
         numbers = {word.key for word in keys(text) if word.key[0].isdigit()}
-        return self._index.align(text).score < _INVENTED or not numbers <= self._told
+        return self._index.align(text).score < _INVENTED or not numbers <= self._known_words
 
     def _aligned(self, text: str, words: str, span: Span) -> Claim | None:
         """The claim, found by the words the model names or by its text; None if not found."""

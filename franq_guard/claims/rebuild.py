@@ -73,15 +73,20 @@ def _without_enclosed(
     placed = [_inside(claim, inner) for claim in claims]
     if not all(kept for kept, where in zip(keep, placed, strict=True) if where is None):
         pieces = _pieces(sentence, claims)
-        said = (c.text or _own_words(text, p) for c, p in zip(claims, pieces, strict=True))
-        return " ".join(words for words, kept in zip(said, keep, strict=True) if kept)
+        texts = (c.text or _own_words(text, p) for c, p in zip(claims, pieces, strict=True))
+        return " ".join(words for words, kept in zip(texts, keep, strict=True) if kept)
     out, at = "", sentence[0]
     for span in inner:
-        own = [k for k, where in enumerate(placed) if where == span]
+        inner_claims = [k for k, where in enumerate(placed) if where == span]
         left = text[slice(*span)]
-        if not all(keep[k] for k in own):
+        if not all(keep[k] for k in inner_claims):
             start = span[1] - len(left.lstrip())
-            left = rebuild(text, (start, span[1]), [claims[k] for k in own], [keep[k] for k in own])
+            left = rebuild(
+                text,
+                (start, span[1]),
+                [claims[k] for k in inner_claims],
+                [keep[k] for k in inner_claims],
+            )
             left = left and text[span[0] : start] + left
         out += text[at : span[0]] + left
         at = span[1]
@@ -147,7 +152,7 @@ class _Parts:
 
     @cached_property
     def set_in_commas(self) -> list[tuple[int, int, int, int]]:
-        """The asides of which both commas are told, as of "A, who left and won, died".
+        """The asides between two commas, as in "A, who left and won, died".
 
         Each with the claim that opens it, the one that closes it, the place of that one's words and
         the claim whose words follow. A comma that begins a member of a series is never closed.
@@ -190,8 +195,8 @@ class _Parts:
         The claim's text then differs from its words: ", who left", ", winning two", or, of what no
         claim before begins with, ", the friend of Ann".
         """
-        own = self.words[k]
-        return word not in own or (k > 0 and not self.opening(k) and word != own[0])
+        claim_words = self.words[k]
+        return word not in claim_words or (k > 0 and not self.opening(k) and word != claim_words[0])
 
 
 class _Draft:
@@ -212,11 +217,13 @@ class _Draft:
         self.members: list[int] = []
 
     def write(self, parts: _Parts, mark: str) -> str:
-        own = parts.claims[self.first].text or _own_words(parts.text, parts.pieces[self.first])
+        first_text = parts.claims[self.first].text or _own_words(
+            parts.text, parts.pieces[self.first]
+        )
         if not self.members and not self.in_place:
-            return own
+            return first_text
         text = parts.text
-        placed: list[tuple[int, str]] = [(-1, own.rstrip("."))]
+        placed: list[tuple[int, str]] = [(-1, first_text.rstrip("."))]
         if self.in_place:
             placed = [(a, text[a:b]) for a, b in parts.pieces[self.first]]
         joiners = _new_joiners(parts, self.members)
@@ -228,7 +235,7 @@ class _Draft:
         if self.in_place:
             inside = {self.first, *self.members}
             placed += (
-                (at, ",")  # of what was said last in the aside
+                (at, ",")  # that ends the aside
                 for opening, closing, at, after in parts.set_in_commas
                 if {opening, after} <= inside and closing not in inside
             )

@@ -46,7 +46,7 @@ from franq_guard.records import Span
 
 LOOK_AHEAD = 40
 """How many characters after a sentence decide where it ends (``sentencex`` reads 30 bytes)."""
-_LINE_IS_TOLD = 16
+_KIND_IS_KNOWN = 16
 """A line of this length can no longer become a list item, a quotation or a fence."""
 
 _CLOSERS = (
@@ -88,7 +88,7 @@ def settled(
     text = text[: open_tag(text)]
     found = blocks(text)
     # The next line may be an entry, too, so what they are is known at the end of the list.
-    sources = closing_sources(text, found if _line_is_told(text, found) else found[:-1])
+    sources = closing_sources(text, found if _kind_is_known(text, found) else found[:-1])
     end = 0
     for i, block in enumerate(found[:sources]):
         if _is_over(text, block, found[i + 1] if i + 1 < len(found) else None):
@@ -141,7 +141,7 @@ def restart(text: str, end: int) -> Restart | None:
     ):
         return None
     if title_words(text, block):
-        return None  # the line above tells whether it is one
+        return None  # the line above decides whether it is one
     if text.startswith(FIRST, block.start):
         return None  # a text that begins so may be what a model thinks
     before = found[within - 1]
@@ -169,10 +169,10 @@ def _may_begin_at(text: str, block: Block, end: int) -> bool:
     return bool(rest) and rest[0].kind == "paragraph"
 
 
-def _line_is_told(text: str, found: Sequence[Block]) -> bool:
+def _kind_is_known(text: str, found: Sequence[Block]) -> bool:
     """Whether the kind of the last block is known."""
     start = found[-1].start if found else len(text)
-    return "\n" in text[start:] or len(text) - start >= _LINE_IS_TOLD
+    return "\n" in text[start:] or len(text) - start >= _KIND_IS_KNOWN
 
 
 def _is_over(text: str, block: Block, after: Block | None) -> bool:
@@ -187,7 +187,7 @@ def _is_over(text: str, block: Block, after: Block | None) -> bool:
     if block.kind == "reasoning" or "\n" in text[after.start :]:
         return True
     # A line that begins with "```" is no fence if another "`" follows in it.
-    return prose and after.kind != "code" and len(text) - after.start >= _LINE_IS_TOLD
+    return prose and after.kind != "code" and len(text) - after.start >= _KIND_IS_KNOWN
 
 
 def _settled_sentences(text: str, block: Block, language: str, known: int) -> list[int]:
@@ -195,7 +195,7 @@ def _settled_sentences(text: str, block: Block, language: str, known: int) -> li
     if block.kind not in {"paragraph", "item"} or "|" in text[block.start : block.end]:
         return []
     last_line = len(text) - text.rfind("\n", block.start) - 1
-    if "\n" in text[block.start :] and last_line < _LINE_IS_TOLD:
+    if "\n" in text[block.start :] and last_line < _KIND_IS_KNOWN:
         return []
     part = text[block.start : block.end]
     spans = sentences(part, 0, len(part), language=language)

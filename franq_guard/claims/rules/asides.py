@@ -67,7 +67,7 @@ def _first_aside(clause: Clause, kinds: Sequence[Kind]) -> tuple[Clause, Clause]
             continue
         for kind in kinds:
             cut = parts(kind(clause, comma, main))
-            if cut is not None and cut[0].own and cut[1].own:
+            if cut is not None and cut[0].covered and cut[1].covered:
                 return cut
     return None
 

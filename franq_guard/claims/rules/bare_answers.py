@@ -42,7 +42,7 @@ _ASKS_WHETHER = re.compile(
 )
 """What "Certainly." answers; not "Can you list them?", which asks one to do something."""
 _SURE_ECHO = re.compile(
-    rf"\W*(?:(?P<said>yes|yep|yeah|yup|no|nope|true|false|definitely|{_FIRM_NO})[,;:]? )?"
+    rf"\W*(?:(?P<yes_or_no>yes|yep|yeah|yup|no|nope|true|false|definitely|{_FIRM_NO})[,;:]? )?"
     r"(?:it|he|she|they|this|these|that|there)"
     rf" (?P<verb>{_AUXILIARY})(?P<not> not)?\W*$",
     re.I,
@@ -72,11 +72,11 @@ def denied(sentence: str, question: str, after: str) -> str | None:
     "Was it red?", "Yes. It was not red." gives "It was red."
     """
     answer = _SURE.match(sentence)
-    if answer is None:  # "Correct." may be said of something else
+    if answer is None:  # "Correct." may be about something else
         return None
     verb, *asked = _words(question) or [""]
-    said = _words(after)
-    low = [word.casefold() for word in said]
+    words = _words(after)
+    low = [word.casefold() for word in words]
     wanted = [word.casefold() for word in asked]
     if verb.casefold() not in ASKS or SCOPE & {*wanted}:
         return None
@@ -84,8 +84,8 @@ def denied(sentence: str, question: str, after: str) -> str | None:
         rest = k + 1 + (low[k + 1 : k + 2] == ["not"])
         if low[:k] + low[rest:] == wanted:
             says_no, is_no = rest > k + 1, answer["no"] is not None
-            own = [*said[: k + 1], *(["not"] if is_no else []), *said[rest:]]
-            return None if says_no == is_no else as_sentence(" ".join(own))
+            statement_words = [*words[: k + 1], *(["not"] if is_no else []), *words[rest:]]
+            return None if says_no == is_no else as_sentence(" ".join(statement_words))
     return None
 
 
@@ -128,8 +128,8 @@ def asked(sentence: str, question: str) -> str | None:
     verb, says_no = echo["verb"].lower(), bool(echo["not"])
     if verb.endswith("n't") or verb == "cannot":
         verb, says_no = _POSITIVE.get(verb, verb.removesuffix("n't")), True
-    said = _SURE.match(echo["said"] or "")
-    if said is not None and (said["no"] is not None) != says_no:
+    yes_or_no = _SURE.match(echo["yes_or_no"] or "")
+    if yes_or_no is not None and (yes_or_no["no"] is not None) != says_no:
         return None  # "Yes, it is not."
     same = question.split(maxsplit=1)[0].lower() == verb
     return statement(question, yes=not says_no) if same else None

@@ -93,8 +93,8 @@ def _stated(answer: re.Match[str], before: str, first: str, second: str) -> str 
 def _of_two(question: str, *, yes: bool) -> str | None:
     """What "Both." or "Neither." states of two subjects."""
     pair = _PAIR.fullmatch(question)
-    said = statement(f"{pair['verb']} {pair['rest']}?", yes=yes) if pair else None
-    if pair is None or said is None:
+    predicate = statement(f"{pair['verb']} {pair['rest']}?", yes=yes) if pair else None
+    if pair is None or predicate is None:
         return None
-    said = f"t{said[1:]}" if said.startswith("The ") else said
-    return as_sentence(f"{pair['first']} and {said}")
+    predicate = f"t{predicate[1:]}" if predicate.startswith("The ") else predicate
+    return as_sentence(f"{pair['first']} and {predicate}")

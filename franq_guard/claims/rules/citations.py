@@ -22,8 +22,8 @@ from typing import Literal
 from franq_guard.basics.text import with_line_feeds
 from franq_guard.basics.words import word_set
 from franq_guard.claims.attribution import (
+    REPORTED_IN,
     SOURCE_IN_ROUND,
-    TOLD,
     frames,
     named_in_frames,
     numbers_in,
@@ -95,7 +95,7 @@ _SAYS_WHERE = (
     r"(?: (?:info|information|details))?(?: (?:at|on|here|under))?[:,]?\s+)"
 )
 _URLS = rf"(?>{_URL}>?(?:(?:, and|,| and) {_URL}>?){{0,20}})"
-_SAYS_SO = rf"(?i:according to|(?:as|so) {TOLD} (?:in|at|on|by)|as per)"
+_SAYS_SO = rf"(?i:according to|(?:as|so) {REPORTED_IN} (?:in|at|on|by)|as per)"
 _FRAMED = (
     rf"(?:(?<=[.!?] )|^)(?:{_SAYS_SO}|[Bb]ased on) {_URLS},?\s+"
     rf"|,\s(?:{_SAYS_SO}|per|based on) {_URLS}(?:,(?!\s(?:and|but|or|so|who|which)\b))?"
@@ -126,12 +126,12 @@ _GOES_ON = re.compile(r"[\w-]")
 """The bracket is a part of a word: "[CCR5]-positive"."""
 _ENDS = re.compile(_END)
 _BEFORE_ADDRESS = re.compile(r"([^\W\d_][\w'’-]*)[*_]{0,2}:? (?:(?P<code>`)|\*\*|__|[\"“])?$")
-_TELLS_TO = re.compile(
+_BEFORE_COMMAND = re.compile(
     r"(?:(?:^|[.!?:;,\n] ?)\W*(?:\d{1,3}[.)]\W*)?(?P<begins>)"
     r"|\b(?:to|please|then|and|or|can|could|must|should|will|may|also|just|now|simply)\s)[*_]*$",
     re.I,
 )
-"""What is before a verb that tells what to do: "Open www.a.org", "you can open www.a.org"."""
+"""What is before an imperative or an infinitive: "Open www.a.org", "you can open www.a.org"."""
 _OBJECT_VERBS = word_set("open visit use call access load download copy type paste click")
 
 
@@ -183,7 +183,9 @@ class Stated:
         if "http" in answer or "www." in answer or "](" in answer:
             taken += [span for m in _LINK.finditer(answer) for span in _of_link(m)]
             taken += [m.span() for m in _SOURCE_LINK.finditer(answer) if not _counts(answer, m)]
-            taken += [m.span() for m in _ADDRESS.finditer(answer) if not _is_told(answer, m)]
+            taken += [
+                m.span() for m in _ADDRESS.finditer(answer) if not _is_part_of_sentence(answer, m)
+            ]
         if "\ue200" in answer:
             taken += [m.span() for m in _PRIVATE.finditer(answer)]
         if "<" in answer:
@@ -269,7 +271,7 @@ def _counts(text: str, link: re.Match[str]) -> bool:
     return text[link.start() + 1].isdigit() and needs_bracket(text, link.span())
 
 
-def _is_told(text: str, address: re.Match[str]) -> bool:
+def _is_part_of_sentence(text: str, address: re.Match[str]) -> bool:
     """Whether the sentence is about the address: "Go to www.a.org and", "The page is www.a.".
 
     In code it is where else it would only be at the end: "The page is `www.a.org` by default".
@@ -279,18 +281,18 @@ def _is_told(text: str, address: re.Match[str]) -> bool:
     if before is None or REPORTED.search(text, near, address.start()):
         return False
     low = before[1].lower()
-    if low != "see" and _tells_to(text[near : before.start()], low):
+    if low != "see" and _commands(text[near : before.start()], low):
         return True
     ends = before["code"] is not None or _ENDS.match(text, address.end()) is not None
     return low in w.PREPOSITIONS | w.DETERMINERS or (low in NEEDS_MORE and ends)
 
 
-def _tells_to(before: str, word: str) -> bool:
-    """Whether the word is a verb that tells what to do with the address: "Open www.a.org"."""
-    told = _TELLS_TO.search(before) if word in v.BASE_FORMS else None
-    if told is None:
+def _commands(before: str, word: str) -> bool:
+    """Whether the word commands what to do with the address: "Open www.a.org"."""
+    command = _BEFORE_COMMAND.search(before) if word in v.BASE_FORMS else None
+    if command is None:
         return False
-    return told["begins"] is not None or word not in v.NOUNS_TOO or word in _OBJECT_VERBS
+    return command["begins"] is not None or word not in v.NOUNS_TOO or word in _OBJECT_VERBS
 
 
 def _blanked(text: str, taken: Sequence[Span]) -> str:
@@ -313,8 +315,8 @@ def cited_by(text: str, claims: Sequence[Claim]) -> list[list[Citation]]:
     """
     text = with_line_feeds(text)
     of: list[list[Citation]] = [[] for _ in claims]
-    told = [i for i, claim in enumerate(claims) if claim.spans and claim.not_a_claim is None]
-    ends = sorted((_last_word(text, claims[i]), i) for i in told)
+    stating = [i for i, claim in enumerate(claims) if claim.spans and claim.not_a_claim is None]
+    ends = sorted((_last_word(text, claims[i]), i) for i in stating)
     begun = [(claims[i].spans[0][0], i) for _, i in reversed(ends)]
     first = list(accumulate(begun, min))[::-1]  # of the claims from here on
     last: list[int] = []

@@ -13,20 +13,20 @@ from franq_guard.records import Span
 class Clause:
     """Part of a sentence that states one thing.
 
-    ``frame`` has the words of its text, in order: its own words, words carried over from another
-    clause (a shared subject) and inserted words. ``own`` has the words of the sentence that belong
-    to it, in order; every word of a sentence, including marks and conjunctions, belongs to exactly
-    one clause.
+    ``frame`` has the words of its text, in order: those it covers, words carried over from another
+    clause (a shared subject) and inserted words. ``covered`` has the words of the sentence that
+    belong to it, in order; every word of a sentence, including marks and conjunctions, belongs to
+    exactly one clause.
     """
 
     frame: tuple[Word, ...]
-    own: tuple[Word, ...]
+    covered: tuple[Word, ...]
 
     def spans(self) -> tuple[Span, ...]:
-        """Ranges of the answer with its own words; adjacent words are in one range."""
+        """Ranges of the answer with the words it covers; adjacent words are in one range."""
         out: list[Span] = []
         last = -2
-        for word in self.own:
+        for word in self.covered:
             if word.index == last + 1:
                 out[-1] = (out[-1][0], word.end)
             else:
@@ -35,8 +35,8 @@ class Clause:
         return tuple(out)
 
     def can_cut(self, position: int) -> bool:
-        """Whether there are own words (not carried ones) on both sides of ``position``."""
-        return self.own[0].index < self.frame[position].index <= self.own[-1].index
+        """Whether it covers words (not only carried ones) on both sides of ``position``."""
+        return self.covered[0].index < self.frame[position].index <= self.covered[-1].index
 
     def cut(
         self, position: int, carried: Sequence[Word], *, skip: int = 0
@@ -47,21 +47,21 @@ class Clause:
         comma, a conjunction); the skipped words belong to it, but are not in its text.
         """
         border = self.frame[position].index
-        left = Clause(self.frame[:position], tuple(x for x in self.own if x.index < border))
+        left = Clause(self.frame[:position], tuple(x for x in self.covered if x.index < border))
         right = Clause(
             (*carried, *self.frame[position + skip :]),
-            tuple(x for x in self.own if x.index >= border),
+            tuple(x for x in self.covered if x.index >= border),
         )
         return left, right
 
     def take(self, start: int, end: int, frame: Sequence[Word]) -> tuple[Clause, Clause]:
-        """The clause without frame positions ``start:end``, and the one that owns them.
+        """The clause without frame positions ``start:end``, and the one that covers them.
 
         The words of the second one's text are ``frame``.
         """
         taken = {x.index for x in self.frame[start:end]}
         rest = Clause(
             self.frame[:start] + self.frame[end:],
-            tuple(x for x in self.own if x.index not in taken),
+            tuple(x for x in self.covered if x.index not in taken),
         )
-        return rest, Clause(tuple(frame), tuple(x for x in self.own if x.index in taken))
+        return rest, Clause(tuple(frame), tuple(x for x in self.covered if x.index in taken))

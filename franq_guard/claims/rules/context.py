@@ -56,14 +56,14 @@ class _Lead(NamedTuple):
     """What introduces a list: the level of the item that it is, if any, and of the list's items."""
 
     text: str
-    own: _Level | None
+    level: _Level | None
     items: _Level
 
     def holds_for(self, level: _Level) -> bool:
         """Whether an item of that level is in the list, or in one inside it."""
-        if self.own is None or self.own == self.items:
+        if self.level is None or self.level == self.items:
             return True
-        return level[0] > self.own[0] or (level[0] == self.own[0] and level != self.own)
+        return level[0] > self.level[0] or (level[0] == self.level[0] and level != self.level)
 
 
 class Reader:

@@ -21,9 +21,9 @@ from franq_guard.claims.rules.doubts import (
     no_verb,
     open_event,
     purpose,
+    reported_clause,
     says_who,
     second_subject,
-    told,
     two_modifiers,
     two_participles,
     within,
@@ -111,7 +111,7 @@ def _fronted_contrast(clause: Clause) -> tuple[Clause, Clause] | None:
                 return None  # "While dogs swim if they must, cats drown"
             if first is not None and _opens_clause(frame, k + 1, first):
                 left, right = clause.cut(k + 1, ())
-                return parts((Clause(left.frame[1:], left.own), right))
+                return parts((Clause(left.frame[1:], left.covered), right))
     return None
 
 
@@ -138,9 +138,9 @@ def _cuts_at(
     if _waiting(frame, main, k, reported) or _in_list(frame, main, k, body):
         return
     if frame[body].low == "that":
-        said = next((j for j in range(main, k) if _says(frame, j)), None)
-        if said is not None:
-            yield clause.cut(k, frame[: said + 1], skip=skip)
+        reporting = next((j for j in range(main, k) if _reports(frame, j)), None)
+        if reporting is not None:
+            yield clause.cut(k, frame[: reporting + 1], skip=skip)
         return
     others = bare_comma and frame[body].low in {"others", "another", "then"}
     if reported is None and _opens_clause(frame, body, main, sure=strong or others):
@@ -189,14 +189,16 @@ def _in_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
 
 
 def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
-    """Whether the words around ``k`` are said only together."""
+    """Whether the words around ``k`` make sense only together."""
     linked = frame[k - 1].low in w.OPENERS and frame[k - 2].is_comma  # "It grew, however, they"
     for j in range(main, k):
         if frame[j].low == "so" and find_verb(frame, j + 1, k, loose=True) is None:
             return True  # "so Ann and Bo can hide"
     if frame[main].low in _THINKING and find_verb(frame, main + 1, k, loose=True) is None:
         return True  # "thought the net and the web would grow"
-    explains = frame[k].text != ";" and (_after_colon(frame, main, k) or told(frame, main, k))
+    explains = frame[k].text != ";" and (
+        _after_colon(frame, main, k) or reported_clause(frame, main, k)
+    )
     if explains or linked or within(frame, main, k) or open_event(frame, main, k):
         return True
     return _shared(frame, main, k, body) or purpose(frame, k, body)
@@ -288,7 +290,7 @@ def _subordinators(frame: Sequence[Word], main: int, k: int) -> list[int]:
     ]
 
 
-def _says(frame: Sequence[Word], j: int) -> bool:
+def _reports(frame: Sequence[Word], j: int) -> bool:
     """Whether it is a verb like "claims" (not "his claims")."""
     noun = frame[j - 1].low in w.DETERMINERS | w.PREPOSITIONS
     if frame[j].low not in _WITHOUT_THAT and frame[j + 1].low != "that":
@@ -299,7 +301,7 @@ def _says(frame: Sequence[Word], j: int) -> bool:
 def _reported(frame: Sequence[Word], main: int, k: int) -> int | None:
     """The verb of reported speech ("She said that A was ..."); None if there is none."""
     for j in range(main, k - 1):
-        if _says(frame, j):
+        if _reports(frame, j):
             start = j + 2 if frame[j + 1].low == "that" else j + 1
             verb = find_verb(frame, start, k) or find_verb(frame, start, k, loose=True)
             if verb is not None and verb > start - (start == j + 1):

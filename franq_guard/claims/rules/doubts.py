@@ -223,12 +223,14 @@ def broken(words: Sequence[Word]) -> bool:
 
 def bare_predicate(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether the first verb has no object of its own yet: "was designed and built by X"."""
-    own = frame[main + 1 : k]
-    if not frame[k].low.isalpha() or (own and frame[main].low not in w.AUXILIARIES):
+    words_between = frame[main + 1 : k]
+    if not frame[k].low.isalpha() or (words_between and frame[main].low not in w.AUXILIARIES):
         return False
     if frame[k - 2].low in {"most", "more", "less", "very", "highly", "so"}:
         return True  # "most influential and respected": two adjectives
-    return all(is_adverb(x) or x.low in w.AUXILIARIES or x.low in verbs.PARTICIPLES for x in own)
+    return all(
+        is_adverb(x) or x.low in w.AUXILIARIES or x.low in verbs.PARTICIPLES for x in words_between
+    )
 
 
 def no_clause(frame: Sequence[Word], body: int) -> bool:
@@ -287,7 +289,7 @@ def open_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
     )
 
 
-def told(frame: Sequence[Word], main: int, k: int) -> bool:
+def reported_clause(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether a clause follows a participle before ``k``: ", noting the bird was rare and"."""
     return any(
         frame[j].low in verbs.GERUNDS

@@ -65,5 +65,5 @@ def gapped(clause: Clause) -> list[Clause]:
         return [clause]  # "He is chief editor for A, and chief critic for B"
     verb = [inserted(x.text) for x in frame[main:first]]
     left, right = clause.cut(comma, ())
-    found = parts((left, Clause((*frame[body:second], *verb, *frame[second:]), right.own)))
+    found = parts((left, Clause((*frame[body:second], *verb, *frame[second:]), right.covered)))
     return [clause] if found is None else list(found)

@@ -33,7 +33,7 @@ _VALUE = (
 )
 """An amount with its unit, or a whole date; a year or a number alone may name a column."""
 _HEADER_VALUE = re.compile(rf"{_VALUE}$")
-_VALUE_TOLD = re.compile(
+_STATED_VALUE = re.compile(
     r"(?:(?:about|approximately|around|up to|over|under|at least|from|only) )?"
     rf"(?:\d[\d.,]*\s?(?:[–-]|to)\s?)?(?:{_VALUE}(?: {_VALUE})?(?:(?: (?:per|an?|each) |/)\w+)?"
     r"|(?!(?:1[5-9]|20)\d\d\b)\d[\d.,]*)[.!]?$",
@@ -108,8 +108,10 @@ def _is_alone(text: str, found: Sequence[Block], k: int) -> bool:
     block, below = found[k], found[k + 1]
     if k and (title_words(text, found[k - 1]) or not _begins_part(found[k - 1], block)):
         return False
-    own, start = _begin(block), _begin(below)
-    is_like = SIGNED.match(text, start) and (below.kind != "item" or text[start] == text[own])
+    sign, sign_below = _begin(block), _begin(below)
+    is_like = SIGNED.match(text, sign_below) and (
+        below.kind != "item" or text[sign_below] == text[sign]
+    )
     return not is_like and below.kind != "heading"
 
 
@@ -157,7 +159,7 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
         return False
     if lone(text) and not is_value(text):
         return True
-    if _ANSWER.match(text) or has_value(text) or _is_sentence(text) or tells_step(text):
+    if _ANSWER.match(text) or has_value(text) or _is_sentence(text) or states_step(text):
         return True
     if before.endswith(":"):
         return is_last or _AWAITS.search(before) is not None
@@ -165,22 +167,22 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
 
 
 def has_value(heading: str) -> bool:
-    """Whether a heading or bold line tells an amount or a date: "Price: €9"."""
+    """Whether a heading or bold line states an amount or a date: "Price: €9"."""
     text = _NUMBERING.sub("", plain(heading).strip(_MARKS))
     named = _KEY.fullmatch(text)
     if named is not None:
         is_part = named["key"].split()[-1].lower() in _COUNTED
-        return not is_part and _VALUE_TOLD.match(named["value"]) is not None
+        return not is_part and _STATED_VALUE.match(named["value"]) is not None
     measured = _AMOUNT_AT_END.fullmatch(text)
     if measured is None or _begins_title(lex(text)[0]):
         return False
     return IN_UNITS.search(measured[measured.lastgroup or 0]) is not None
 
 
-def tells_step(heading: str) -> bool:
-    """Whether a heading tells what to do, how much or how long: "Step 1: Heat it to 90 °C".
+def states_step(heading: str) -> bool:
+    """Whether a heading says what to do, how much or how long: "Step 1: Heat it to 90 °C".
 
-    Without an amount it only names what the text below tells: "Step 1: Heat the water".
+    Without an amount it only names what the text below describes: "Step 1: Heat the water".
     """
     text = plain(heading).strip(_MARKS)
     step = _STEP.match(text)
@@ -192,7 +194,7 @@ def tells_step(heading: str) -> bool:
 
 
 def _orders(title: str) -> bool:
-    """Whether it begins with a verb that tells what to do: "Add 3 eggs", not "Heat pumps"."""
+    """Whether it begins with an imperative: "Add 3 eggs", not "Heat pumps"."""
     first, *rest = lex(title)[:3]
     low = first.low
     if low in PLAIN_BASE_FORMS:

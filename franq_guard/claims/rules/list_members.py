@@ -149,8 +149,8 @@ def _collective(frame: Sequence[Word], main: int, first: int, end: int) -> bool:
     governor = frame[first - 1]
     if first > 1 and governor.low in {"for", "of"} and frame[first - 2].is_name:
         return True
-    said = frame[max(subject_start(frame), main - 3) : end]
-    return governor.text != ":" and any(x.text in w.COLLECTIVE for x in said)
+    before_list = frame[max(subject_start(frame), main - 3) : end]
+    return governor.text != ":" and any(x.text in w.COLLECTIVE for x in before_list)
 
 
 def _shared_out(frame: Sequence[Word], main: int, first: int) -> bool:
@@ -165,10 +165,10 @@ def _shared_out(frame: Sequence[Word], main: int, first: int) -> bool:
 
 def _identity(frame: Sequence[Word], main: int, first: int) -> bool:
     """Whether the list names several things at once: "The two moons are Phobos and Deimos"."""
-    said = frame[main + 1 : first]
+    words_between = frame[main + 1 : first]
     phrase = frame[subject_start(frame) : main]
     plural = frame[main].low in {"are", "were"} or number(phrase) == "plural"
-    return frame[main].low in w.BE and plural and all(map(is_adverb, said))
+    return frame[main].low in w.BE and plural and all(map(is_adverb, words_between))
 
 
 def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word]]) -> bool:

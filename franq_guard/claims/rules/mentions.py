@@ -22,7 +22,7 @@ from franq_guard.claims.rules.verbs import PARTICIPLES
 _POSSESSIVE = {"his": "person", "her": "person", "its": "thing", "their": "several"}
 _PRONOUNS = PERSONAL.keys() | _POSSESSIVE.keys()
 _EXPLETIVE = word_set("seems seemed appears appeared takes took turns turned happens rains follows")
-_TOLD = re.compile(r"\b(?:is|was) (?:\w+ )?(?:an?|the|one)\b")
+_IS_A = re.compile(r"\b(?:is|was) (?:\w+ )?(?:an?|the|one)\b")
 
 
 class Mentions:
@@ -56,7 +56,7 @@ class Mentions:
         named = self._named(frame, k, verb)
         if named is not None:
             noun = replace(frame[k + 1], text=named)
-            return Clause((*frame[:k], noun, *frame[k + 2 :]), clause.own), None
+            return Clause((*frame[:k], noun, *frame[k + 2 :]), clause.covered), None
         found = self._meant(answer, start, frame, k, verb)
         if found is None:
             return None, None
@@ -66,7 +66,7 @@ class Mentions:
         if not topic.is_surely(wanted):
             return None, note
         name = replace(frame[k], text=topic.name + ("'s" if low in _POSSESSIVE else ""))
-        return Clause((*frame[:k], name, *frame[k + 1 :]), clause.own), note
+        return Clause((*frame[:k], name, *frame[k + 1 :]), clause.covered), note
 
     def _subject(self, frame: Sequence[Word]) -> tuple[int, int] | None:
         """Where the subject and the verb of a clause are, if the subject may be replaced."""
@@ -128,22 +128,22 @@ def _has_verb(text: str) -> bool:
 
 def _kinds_after(kinds: dict[str, str | None], sentence: str) -> dict[str, str | None]:
     """The name for each noun after the sentence: after "Dune is a film", "the film" is Dune."""
-    if not kinds and not _TOLD.search(sentence[:MAX_READ]):
+    if not kinds and not _IS_A.search(sentence[:MAX_READ]):
         return kinds
     words = lex(sentence[:MAX_READ])
     start = subject_start(words)
     verb = main_verb(words, start)
-    told = None if verb is None else complement(words, verb)
+    noun = None if verb is None else complement(words, verb)
     found = dict(kinds)
     for before, word in zip([None, *words], words, strict=False):
         single = word.low.removesuffix("s")
         mention = before is not None and before.low in {"the", "this", "its", "his", "her", "their"}
-        if word is not told and single in found and (single != word.low or not mention):
+        if word is not noun and single in found and (single != word.low or not mention):
             found[single] = None  # another film, or several
-    if told is None or verb is None:
+    if noun is None or verb is None:
         return found
     phrase = noun_phrase(words[start:verb])
     if is_name(phrase) and not any(x.low in {"and", "&"} for x in phrase):
         name = sentence[phrase[0].start : phrase[-1].end].strip("*_")
-        found[told.low] = name if found.get(told.low, name) == name else None
+        found[noun.low] = name if found.get(noun.low, name) == name else None
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from franq_guard.claims.attribution import SAYS, TOLD
+from franq_guard.claims.attribution import REPORTED_IN, REPORTING_VERB
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import main_verb, subject_start
 from franq_guard.claims.rules.lexer import lex
@@ -49,9 +49,9 @@ _OPENERS = tuple(
         r"(?:yes|no|yep|yeah|yup|nope|sure)(?:[,;:!]|\s?[–—]|\s-)",
         r"(?:in (?:summary|conclusion|short)|to (?:summari[sz]e|sum up|conclude))[,:]",
         r"(?:overall|therefore|thus),",
-        rf"(?:according to|based (?:solely |only )?on|as per|as {TOLD} (?:in|by)) {_WHOLE},",
-        rf"as {_WHOLE} {SAYS},",
-        rf"{_WHOLE} (?!(?:\w+ )?claim){SAYS} that\b",
+        rf"(?:according to|based (?:solely |only )?on|as per|as {REPORTED_IN} (?:in|by)) {_WHOLE},",
+        rf"as {_WHOLE} {REPORTING_VERB},",
+        rf"{_WHOLE} (?!(?:\w+ )?claim){REPORTING_VERB} that\b",
     )
 )
 _NO_MAIN_CLAUSE = w.SUBORDINATORS | w.COORDINATORS | w.CONTRASTS
@@ -61,7 +61,7 @@ def unopened(text: str, passages: Sequence[Passage] = ()) -> str:
     """The text without what opens it: "Yes, ", "Third, ", "Please note that ", "In summary, ".
 
     What follows "Yes, " and the like must be a full clause. The words stay if the passages have
-    them: "Yes, Prime Minister" is a title, and "the document" may be one that a passage tells of.
+    them: "Yes, Prime Minister" is a title, and "the document" may be one that a passage names.
     """
     while True:
         start = _begin(text, passages)
@@ -79,7 +79,7 @@ def _begin(text: str, passages: Sequence[Passage]) -> int:
     for pattern in _OPENERS:
         found = pattern.match(text)
         if found is not None and _is_clause(text[found.end() :]):
-            return 0 if _is_told(found, passages) else found.end()
+            return 0 if _is_in_passages(found, passages) else found.end()
     return 0
 
 
@@ -92,9 +92,11 @@ def _is_clause(text: str) -> bool:
     return verb is not None and (verb > start or words[verb].low in w.PRONOUN_VERBS)
 
 
-def _is_told(found: re.Match[str], passages: Sequence[Passage]) -> bool:
+def _is_in_passages(found: re.Match[str], passages: Sequence[Passage]) -> bool:
     """Whether the passages have these words and the next one, or name such a thing."""
     after = found.string[found.end() :].split(maxsplit=1)[0]
     named = found.groupdict().get("named") or found.group() + after
-    told = re.compile(rf"\b{re.escape(named)}", re.I)
-    return any(told.search(text) for passage in passages for text in (passage.title, passage.text))
+    pattern = re.compile(rf"\b{re.escape(named)}", re.I)
+    return any(
+        pattern.search(text) for passage in passages for text in (passage.title, passage.text)
+    )

@@ -130,9 +130,9 @@ def base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, .
 def _helped(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether someone else may do both: "can help people see the risk and take care"."""
     j = after_adverbs(frame, main + 1)
-    own = frame[j + 1].low in verbs.BASE_FORMS
+    has_verb = frame[j + 1].low in verbs.BASE_FORMS
     acts = any(x.low in verbs.PLAIN_BASE_FORMS for x in frame[j + 2 : k])
-    return frame[j].low in {"help", "let", "make"} and not own and acts
+    return frame[j].low in {"help", "let", "make"} and not has_verb and acts
 
 
 def same_tense(frame: Sequence[Word], main: int, k: int) -> bool:

@@ -1,7 +1,7 @@
 """What "Yes." or "No." states: the question as a statement, where its subject surely ends.
 
 "Is the K2 available in blue?", "No." gives "The K2 is not available in blue." In "Is the pump used
-in Kassel blue?" the subject may end after "pump" or after "Kassel", so nothing is said there.
+in Kassel blue?" the subject may end after "pump" or after "Kassel", so no statement is made there.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MOST = 40
 _LONGEST = 500
 _PUT = re.compile(
     r"(?:(?:true or false|right or wrong)\b|is it (?:true|correct) that\b)"
-    r"[\s:,–—-]*(?P<said>[^.!?]+)[.!?]*"
+    r"[\s:,–—-]*(?P<statement>[^.!?]+)[.!?]*"
     r"|(?P<before>[^.!?]+)[.!?:,–—-] ?(?:true or false|right or wrong)\W*",
     re.I,
 )
@@ -56,7 +56,7 @@ def statement(question: str, *, yes: bool) -> str | None:
     """What the answer "Yes." or "No." to a question states; None if that is not certain."""
     put = _PUT.fullmatch(plain(question).strip()) if len(question) < _LONGEST else None
     if put is not None:
-        return _agreed(put["said"] or put["before"], yes=yes)
+        return _agreed(put["statement"] or put["before"], yes=yes)
     words = lex(plain(question))
     while words and words[-1].text == "?":
         words.pop()
@@ -71,15 +71,15 @@ def statement(question: str, *, yes: bool) -> str | None:
     if not 0 < size < len(rest):
         return None
     verb = [words[0].low] if yes else [words[0].low, "not"]
-    said = [*(x.text for x in rest[:size]), *verb, *(x.text for x in rest[size:])]
-    return as_sentence(" ".join(said))
+    words_in_order = [*(x.text for x in rest[:size]), *verb, *(x.text for x in rest[size:])]
+    return as_sentence(" ".join(words_in_order))
 
 
-def _agreed(said: str, *, yes: bool) -> str | None:
+def _agreed(sentence: str, *, yes: bool) -> str | None:
     """A statement that was put to one, or its denial; None if that is not certain."""
     if yes:
-        return as_sentence(said) if has_verb(said) else None
-    words = lex(said)
+        return as_sentence(sentence) if has_verb(sentence) else None
+    words = lex(sentence)
     verb = find_verb(words, 0, len(words))
     if verb is None or words[verb].low not in _BE | {"can", "could", "will", "would"}:
         return None
@@ -113,7 +113,7 @@ def _subject(verb: str, rest: Sequence[Word]) -> int:
     if named and any(x.low in _NO_NAME for x in rest[start:size]):
         return 0
     after = rest[size:]
-    sure = _is_told if verb in _BE else _is_done if verb in w.HAVE else _is_verb
+    sure = _is_predicate if verb in _BE else _is_done if verb in w.HAVE else _is_verb
     return size if sure(after, named) else 0
 
 
@@ -127,8 +127,8 @@ def _before_be(verb: str, rest: Sequence[Word]) -> int:
     return found[0] if sure and not subject & _NO_SUBJECT else 0
 
 
-def _is_told(after: Sequence[Word], named: bool) -> bool:
-    """Whether what "is" tells begins here, and no further word of the subject."""
+def _is_predicate(after: Sequence[Word], named: bool) -> bool:
+    """Whether the predicate after "is" begins here, and no further word of the subject."""
     first, *others = after
     if not others:
         return first.text.isalpha()  # "Is the pump blue?"
@@ -162,7 +162,7 @@ def _is_verb(after: Sequence[Word], named: bool) -> bool:
 def _is_tail(words: Sequence[Word]) -> bool:
     """Whether these are phrases that leave no word over: "39 euros", "in a pool", "for 2 years".
 
-    A word that is left over may be what is told: in "Is the pump used in Kassel blue?" it is.
+    A word that is left over may be the predicate: in "Is the pump used in Kassel blue?" it is.
     """
     phrase: list[Word] = []
     placed = False
@@ -178,11 +178,11 @@ def _is_tail(words: Sequence[Word]) -> bool:
 
 def _is_one_thing(phrase: Sequence[Word], placed: bool) -> bool:
     """Whether it is a name, a number with its unit, "the pool", or behind a preposition "water"."""
-    own = phrase[1:] if phrase and phrase[0].low in _ARTICLES else phrase
-    small = [x for x in own if not x.is_name and not x.is_number]
+    noun = phrase[1:] if phrase and phrase[0].low in _ARTICLES else phrase
+    small = [x for x in noun if not x.is_name and not x.is_number]
     if not small:
-        return bool(own)
-    if len(small) > 1 or small[0] is not own[-1] or any(x.is_name for x in own):
+        return bool(noun)
+    if len(small) > 1 or small[0] is not noun[-1] or any(x.is_name for x in noun):
         return False
-    year = own[0].is_number and len(own[0].text) == 4
-    return not year and len(own) < 3 and (placed or len(phrase) > 1)
+    year = noun[0].is_number and len(noun[0].text) == 4
+    return not year and len(noun) < 3 and (placed or len(phrase) > 1)

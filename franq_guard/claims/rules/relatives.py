@@ -62,8 +62,8 @@ def _described(frame: Sequence[Word], main: int) -> tuple[Word, ...] | None:
     None for "He saw a man, who left": which man it was is said in the first clause only.
     """
     k = after_adverbs(frame, main + 1)
-    said = frame[main].low in w.BE and frame[k].low in {"a", "an"}
-    return subject(frame) if said else None
+    is_a = frame[main].low in w.BE and frame[k].low in {"a", "an"}
+    return subject(frame) if is_a else None
 
 
 def _whose(

@@ -57,12 +57,12 @@ def rivals(words: Sequence[Word], lead: str, *, copular: bool) -> set[str]:
             near = [lead, *(x.low for x in words[: max(0, k - 1)])][-3:]
             place = _is_place(before, near) or (placed == k - 1 and _ends(words, k + len(run)))
             placed = k + len(run) if place else -2
-            if not place and not (before == "of" and _holds(governor, run, told=copular)):
+            if not place and not (before == "of" and _holds(governor, run, is_complement=copular)):
                 found.add("person")
             if not copular:
                 found.add("thing")
         elif noun.is_word and not noun.is_number and not noun.is_name:
-            found |= _kinds_of(run, before, told=copular and k == 0)
+            found |= _kinds_of(run, before, is_complement=copular and k == 0)
     if any(x.low in {"and", "or"} for x in words):
         found.add("several")
     if any(x.low in {"he", "she", "him", "her", "his", "who", "whom", "whose"} for x in words):
@@ -94,25 +94,31 @@ def _ends(words: Sequence[Word], k: int) -> bool:
     return k >= len(words) or not words[k].is_word
 
 
-def _holds(governor: Word | None, run: Sequence[Word], *, told: bool) -> bool:
+def _holds(governor: Word | None, run: Sequence[Word], *, is_complement: bool) -> bool:
     """Whether a name after "of" is no person: "a member of the Ulm Club", "the mayor of York".
 
-    ``told``: what is before it says what the subject is; else only "the University of Ulm" counts.
+    ``is_complement``: it is in the complement, which says what the subject is; elsewhere only "the
+    University of Ulm" counts.
     """
     if governor is not None and governor.low in NO_PERSON:
         return True
     named = run[0].low == "the" or any(x.low in NO_PERSON for x in run)
-    return told and (governor is None or governor.is_name or governor.low in _OFFICES or named)
+    return is_complement and (
+        governor is None or governor.is_name or governor.low in _OFFICES or named
+    )
 
 
-def _kinds_of(run: Sequence[Word], before: str, *, told: bool) -> set[str]:
-    """The kinds of things that a noun may mean; ``told``: it only describes the subject."""
+def _kinds_of(run: Sequence[Word], before: str, *, is_complement: bool) -> set[str]:
+    """The kinds of things that a noun may mean.
+
+    ``is_complement``: it is the complement, which only describes the subject.
+    """
     found: set[str] = set()
     noun = run[-1]
     single = run[0].low in w.DETERMINERS and not is_plural(noun)
-    if not told and single and before not in {"in", "on", "at", "during"}:
+    if not is_complement and single and before not in {"in", "on", "at", "during"}:
         found.add("thing")
-    if not told and (is_person((noun,)) or is_profession(noun)):
+    if not is_complement and (is_person((noun,)) or is_profession(noun)):
         found.add("person")
     if noun.low.endswith("s") or noun.low in w.PLURAL_NOUNS:
         found.add("several")

@@ -53,7 +53,7 @@ def sex_of_name(name: str) -> Sex | None:
 
 
 def sex_of_noun(low: str) -> Sex | None:
-    """The sex of a person who is called so: "mother", "spokeswoman"; None if it tells none."""
+    """The sex of a person who is called so: "mother", "spokeswoman"; None if none is shown."""
     if low in _FEMALE_NOUNS or low.endswith("woman"):
         return "female"
     return "male" if low in _MALE_NOUNS else None

@@ -26,7 +26,7 @@ from franq_guard.claims.rules.headings import (
     header_states,
     heading_states,
     names_its_items,
-    tells_step,
+    states_step,
     title,
 )
 from franq_guard.claims.rules.joined import joined
@@ -115,7 +115,7 @@ class RuleSplitter:
             if block.kind in _PROSE:
                 follow = self._opening(answer, block, found[i + 1 : i + 2])
                 # "Plan B: 9 euros" and "Step 1: ..." say what the next lines are about.
-                named = has_value(heading) or tells_step(heading)
+                named = has_value(heading) or states_step(heading)
                 if named:
                     reader.heading("")
                 yield from self._prose(answer, stated, block, reader, after, follow)
@@ -236,17 +236,19 @@ class RuleSplitter:
         self, answer: str, stated: Stated, reader: Reader, span: Span, following: str
     ) -> Claim | None:
         """The claim of "Yes.", "It does." or "Both."; None if the sentence is another one."""
-        text, own = answer[slice(*span)], stated.text[slice(*span)]
+        text, stated_text = answer[slice(*span)], stated.text[slice(*span)]
         question = reader.open_question
         if means_value(text, question or reader.question, reader.lead):
             return None
         if is_bare(text, reader.before, following):
             full = denied(text, reader.question, following)
             return Claim(full or text, (span,), not_a_claim=None if full else "yes or no")
-        found = answered(own, question, is_all=_NOTHING_LEFT.match(answer, span[1]) is not None)
+        found = answered(
+            stated_text, question, is_all=_NOTHING_LEFT.match(answer, span[1]) is not None
+        )
         if self.language != "en" or reader.lead or found is None:
             return None
-        claim = Claim(as_sentence(own), (span,), full=found.full)
+        claim = Claim(as_sentence(stated_text), (span,), full=found.full)
         claim = reader.place(stated.clear(claim))
         return claim if claim.full else replace(claim, not_a_claim="yes or no")
 
@@ -324,23 +326,23 @@ def _clauses(answer: str, piece: _Piece, *, whole: bool) -> list[Clause]:
             found = [part for clause in found for part in stage(clause)]
     if len(read) < len(words):
         found = _with_marks(found, words, marks)
-    return sorted(found, key=lambda c: c.own[0].index)
+    return sorted(found, key=lambda c: c.covered[0].index)
 
 
 def _with_marks(
     found: Sequence[Clause], words: Sequence[Word], marks: Mapping[int, bool]
 ) -> list[Clause]:
     """The clauses with their emphasis marks; an opening mark goes with the word after it."""
-    owner = {x.index: k for k, clause in enumerate(found) for x in clause.own}
-    own = [list(clause.own) for clause in found]
+    owner = {x.index: k for k, clause in enumerate(found) for x in clause.covered}
+    words_of = [list(clause.covered) for clause in found]
     last = len(words) - 1
     after, before = _past(marks, 1, last), _past(marks, -1, last)
     for mark, opens in marks.items():
         near, other = (after[mark], mark - 1) if opens else (before[mark], mark + 1)
-        own[owner.get(near, owner.get(other, 0))].append(words[mark])
+        words_of[owner.get(near, owner.get(other, 0))].append(words[mark])
     return [
         Clause(clause.frame, tuple(sorted(x, key=lambda word: word.index)))
-        for clause, x in zip(found, own, strict=True)
+        for clause, x in zip(found, words_of, strict=True)
     ]
 
 

@@ -32,9 +32,10 @@ _GROUPS = frozenset({"team", "band", "group", "family", "couple"})
 class Topic:
     """The name that the last sentence was about.
 
-    ``kind``: person, thing, several, unknown, told (by a noun that may be a thing's or a person's)
-    or described (a thing, of a name and a noun: "the Arno mill"). ``alone`` has the kinds of which
-    the sentence mentioned nothing else, ``sex`` that of the person, if a word shows it.
+    ``kind``: person, thing, several, unknown, noun (the sentence calls it by a noun that may be a
+    thing's or a person's) or described (a thing, of a name and a noun: "the Arno mill"). ``alone``
+    has the kinds of which the sentence mentioned nothing else, ``sex`` that of the person, if a
+    word shows it.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Topic:
         """Whether it is of that kind."""
         if wanted == "person" and self.kind == "unknown":
             return is_full_name(self.name)
-        return wanted == self.kind or (wanted == "thing" and self.kind == "told")
+        return wanted == self.kind or (wanted == "thing" and self.kind == "noun")
 
     def is_likely(self, pronoun: str, wanted: str) -> bool:
         """Whether it is of that kind, or of none that is known and the pronoun fits the name."""
@@ -91,10 +92,10 @@ def after(topic: Topic | None, text: str) -> Topic | None:
     described = is_described(phrase)
     if not (described or is_name(phrase)):
         return None
-    told = complement(words, verb)
-    copular = words[verb].low in w.BE and told is not None
+    noun = complement(words, verb)
+    copular = words[verb].low in w.BE and noun is not None
     name = text[phrase[0].start : phrase[-1].end].strip("*_")
-    sex = sex_of_noun(told.low) if told else None
+    sex = sex_of_noun(noun.low) if noun else None
     return Topic(
         name,
         "described" if described else _kind(words, verb, phrase),
@@ -114,11 +115,11 @@ def _gone_on(topic: Topic, pronoun: str, others: set[str]) -> Topic:
 def _kind(words: Sequence[Word], verb: int, phrase: Sequence[Word]) -> str:
     if any(x.low in {"and", "&"} for x in phrase):
         return "several"
-    told = complement(words, verb)
-    if told is not None and (told.low in _GROUPS or told.low in NO_PERSON):
+    noun = complement(words, verb)
+    if noun is not None and (noun.low in _GROUPS or noun.low in NO_PERSON):
         return "thing"
-    if told is not None:
-        return "person" if is_person_noun(told) else "told"
+    if noun is not None:
+        return "person" if is_person_noun(noun) else "noun"
     after = {x.low for x in words[verb : verb + 3]}
     if after & {"born", "died", "married", "studied", "graduated"}:
         return "person"

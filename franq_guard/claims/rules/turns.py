@@ -91,7 +91,7 @@ _KNOWING = re.compile(
 )
 _MARKS = " \"'“”‘’«»()`*_"
 _TALKERS = word_set("i we you i'm i've i'd i'll we're we've we'd we'll you're you've you'd you'll")
-_OWN = word_set("i personally honestly frankly")
+_OF_SPEAKER = word_set("i personally honestly frankly")
 """How an opinion begins that is surely about the thing, unlike "It is the best, which ..."."""
 _RATES = word_set("better best good great nice perfect ideal worse worst beautiful easier nicer")
 _NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("if whether how why")
@@ -146,8 +146,8 @@ def turn(sentence: str, why: str) -> Turn | None:
     None if it does so nowhere.
     """
     regret = _REGRET.match(sentence) if why == "refusal" else None
-    if regret and reason(said := sentence[regret.end() :]) is None:
-        return Turn(0, regret.end()) if _states(said, of_us=True) else None
+    if regret and reason(statement := sentence[regret.end() :]) is None:
+        return Turn(0, regret.end()) if _states(statement, of_us=True) else None
     kinds = _TURNS.get(why, ())
     found = {
         (0 if kind in (_THAT, _SAYING) else m.start(), m.end())
@@ -160,8 +160,8 @@ def turn(sentence: str, why: str) -> Turn | None:
         if _CONCESSION.match(sentence):
             found.update(_after_concession(sentence))
     for cut, rest in sorted(found, key=lambda x: x[1])[:_MOST]:
-        said = sentence[rest:]
-        if reason(said) is None and (_states(said) or _EQUATION.match(said)):
+        statement = sentence[rest:]
+        if reason(statement) is None and (_states(statement) or _EQUATION.match(statement)):
             return Turn(cut, rest)
     if why == "lead-in":
         return _list_at_end(sentence)
@@ -172,27 +172,27 @@ def turn(sentence: str, why: str) -> Turn | None:
 
 
 def facts_beside(opinion: Sequence[Clause]) -> list[Clause]:
-    """The clauses of an opinion that tell a fact of what it names: "I like Pro, which costs $15".
+    """The clauses of an opinion that state a fact: "I like Pro, which costs $15".
 
-    Only those that surely have that as their subject, and a number or a name in what they tell.
+    Only those that surely are about what the opinion names, with a number or a name behind it.
     """
-    if opinion[0].own[0].low not in _OWN:
+    if opinion[0].covered[0].low not in _OF_SPEAKER:
         return []
     found: list[Clause] = []
     for clause in opinion[1:]:
-        begins, after = clause.own[0], clause.own[min(1, len(clause.own) - 1)]
-        goes_on = found and begins.low == "and" and begins.index == found[-1].own[-1].index + 1
+        begins, after = clause.covered[0], clause.covered[min(1, len(clause.covered) - 1)]
+        goes_on = found and begins.low == "and" and begins.index == found[-1].covered[-1].index + 1
         is_aside = begins.is_comma and after.low in {"which", "who", "whose"}
         of_thing = clause.frame[0].index > 0 and clause.frame[0].low not in w.SUBJECT_PRONOUNS
-        told = any(x.is_number or x.is_name for x in clause.own[1:])
-        told = told and not any(x.low in _RATES for x in clause.own)
-        if (goes_on or is_aside) and of_thing and told:
+        has_fact = any(x.is_number or x.is_name for x in clause.covered[1:])
+        has_fact = has_fact and not any(x.low in _RATES for x in clause.covered)
+        if (goes_on or is_aside) and of_thing and has_fact:
             found.append(clause)
     return found
 
 
 def _after_concession(sentence: str) -> list[Span]:
-    """The comma that ends "While the passages do not tell its price, size or age, ...".
+    """The comma that ends "While the passages do not give its price, size or age, ...".
 
     That is the first one with a clause between it and the next comma; none where no clause is.
     """

@@ -1,4 +1,4 @@
-"""Sentences that stay whole: marks in disorder, no clause of their own, or who said it last."""
+"""Sentences that stay whole: marks in disorder, no clause of their own, a speaker at the end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def stays_whole(words: Sequence[Word]) -> bool:
     plain = [x for x in words if not x.shielded]
     if sum(x.text == ":" for x in plain) > 1 or words[-1].text == ":":
         return True
-    if _one_case(words) or _no_clause(words) or _said_at_end(plain) or _set_in_dashes(plain):
+    if _one_case(words) or _no_clause(words) or _reported_at_end(plain) or _set_in_dashes(plain):
         return True
     colon = next((k for k, x in enumerate(plain) if x.text == ":"), len(plain))
     return any(x.text == ";" for x in plain[colon:]) or any(
@@ -59,8 +59,8 @@ def _no_clause(words: Sequence[Word]) -> bool:
     return first[0] in _OPEN_START or "because" in first[1:2]
 
 
-def _said_at_end(words: Sequence[Word]) -> bool:
-    """Whether the last words tell whose statement it is: ", officials say", ", according to X"."""
+def _reported_at_end(words: Sequence[Word]) -> bool:
+    """Whether the last words name the speaker: ", officials say", ", according to X"."""
     comma = max((k for k, x in enumerate(words) if x.is_comma), default=-1)
     tail = [x.low for x in words[comma + 1 :] if x.is_word]
     if comma < 1 or not tail:
