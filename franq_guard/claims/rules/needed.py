@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from franq_guard.basics.text import CITATION_MARK
 from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
@@ -21,6 +22,7 @@ _NOTES = re.compile(
 )
 """How a note begins that a model adds in brackets."""
 _CAPTION = re.compile(r"(?:figure|fig\.|table|image|photo|caption)(?: \d{1,3})?: ", re.I)
+_POLICY_MARK = re.compile(CITATION_MARK)
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
 _WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
 REPORTED = re.compile(
@@ -42,6 +44,8 @@ _NO_NOUNS = (
 
 def is_needed(text: str, match: re.Match[str]) -> bool:
     """Whether the sentence is incomplete without the bracket: "It was made by [Ann Lee]."."""
+    if _POLICY_MARK.fullmatch(match.group()):
+        return False
     source = match["source"] or match["noted"]
     if source:
         return _is_sentence(source)  # "(Source: It holds 9 litres.)"
@@ -75,10 +79,12 @@ def _is_no_title(words: str) -> bool:
 
 def _is_sentence(words: str) -> bool:
     """Whether they surely are a sentence, by a full stop or number and by how they begin."""
-    ends = words.endswith((".", "!")) or any(character.isdigit() for character in words)
-    read = lex(words) if ends else []
+    ends = words.endswith((".", "!"))
+    if not (ends or any(character.isdigit() for character in words)):
+        return False
+    read = lex(words)
     # "London Gazette, dated 21 June, published 1859." has none of these words.
-    sure = read and (read[0].low in _BEGIN or any(x.low in w.AUXILIARIES for x in read))
+    sure = read and (read[0].low in _BEGIN or (ends and any(x.low in w.AUXILIARIES for x in read)))
     return bool(sure) and find_verb(read, 0, len(read)) is not None
 
 

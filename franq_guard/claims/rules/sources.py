@@ -11,12 +11,13 @@ import re
 from collections.abc import Sequence
 
 from franq_guard.claims.attribution import FILE, NUMBERED_PASSAGE, PAGE
+from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.headings import IN_UNITS, has_clause
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import plain
-from franq_guard.claims.rules.verbs import PLAIN_BASE_FORMS
+from franq_guard.claims.rules.verbs import BASE_FORMS, PLAIN_BASE_FORMS
 
 __all__ = ["entry_states", "footnote_states", "names_source"]
 
@@ -42,7 +43,8 @@ _FULL_STOP = re.compile(r"[.!?](?=\s|$)")
 _ADDRESS = re.compile(r"<?(?:https?://|www\.)[^\s<>]*[\w/]>?[\s:–—-]*")
 _PLACE = rf"(?:{PAGE}|,? (?i:section|chapter|art\.|article) ?\d[\d.–-]{{0,8}})"
 _LABEL = re.compile(
-    rf"\[?(?:{NUMBERED_PASSAGE}|{FILE}|[^.:\"“”]{{0,60}}(?<![^\W_]){_PLACE}){_PLACE}?"
+    rf"\[?(?:{NUMBERED_PASSAGE}|{FILE}|[^.:\"“”]{{0,60}}(?<![^\W_]){_PLACE})"
+    rf"(?: ?\(?{_PLACE}\)?|, [\w ]{{1,30}}(?=:))?"
     r"(?:\][:.]?\s+|[:.]\s+|\s[–—-]\s)|(?i:note|excerpt|source|quote):\s+"
 )
 """What says where a statement is from: "Passage 2: ", "a.pdf, p. 4 - ", "Handbook, page 3: "."""
@@ -77,6 +79,12 @@ _FRONTED = re.compile(
 """What may stand before a clause: "As of 2024, the town has 900 inhabitants."."""
 _NEVER = re.compile(r"(?:do not|don['’]t|never|always) [a-z]", re.I)
 _FEWEST_WORDS = 4
+_BEGINS_OBJECT = w.DETERMINERS | {"it", "them"}
+_BEFORE_NOUN = (
+    w.PREPOSITIONS | w.DETERMINERS | w.COORDINATORS | w.AUXILIARIES | w.RELATIVES
+    | w.SUBJECT_PRONOUNS | {"to"}
+)  # fmt: skip
+"""Words before a base form that is no main verb: "a guide to use", "the way we live"."""
 
 
 def footnote_states(text: str) -> bool:
@@ -153,11 +161,32 @@ def _is_clause(sentence: str, *, alone: bool) -> bool:
     words = lex(f"{sentence}.")
     if not alone or not _is_spelled_small([word for word in words if word.is_word]):
         return False
-    begins_order = words[0].low in PLAIN_BASE_FORMS and any(word.is_number for word in words)
-    if begins_order or _NEVER.match(sentence):
+    if _is_imperative(words) or _NEVER.match(sentence):
         return True
     verb = find_verb(words, 0, len(words), loose=True)
-    return verb is not None and verb > 0
+    return bool(verb) or any(_is_base_verb(words, k) for k in range(1, len(words) - 1))
+
+
+def _is_imperative(words: Sequence[Word]) -> bool:
+    """Whether it surely says what to do: "Take one a day", "Clean the tank"; not "Eat to live"."""
+    first, second = words[:2]
+    if first.low in PLAIN_BASE_FORMS and any(word.is_number for word in words):
+        return True
+    has_object = second.low in _BEGINS_OBJECT or second.is_number
+    return first.low in BASE_FORMS and has_object
+
+
+def _is_base_verb(words: Sequence[Word], k: int) -> bool:
+    """Whether word ``k`` is a base form that can be no noun there: "Cars outside Ulm pay no tax".
+
+    In such a sentence its subject is too far away for :func:`.find_verb`.
+    """
+    before, word, after = words[k - 1 : k + 2]
+    if word.is_name or word.low not in BASE_FORMS or not before.is_word:
+        return False
+    if before.low in _BEFORE_NOUN:
+        return False
+    return word.low in PLAIN_BASE_FORMS or after.low in w.DETERMINERS or after.is_number
 
 
 def _is_spelled_small(words: Sequence[Word]) -> bool:
