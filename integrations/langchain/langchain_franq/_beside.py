@@ -17,10 +17,10 @@ from franq_guard.capture.marked import FEWEST_WORDS
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._blocks import written_in_blocks
 from langchain_franq._capture import Capture
-from langchain_franq._evidence import BY_A_MODEL_KEY
 from langchain_franq._messages import Report, text_of, with_text
 from langchain_franq._shapes import Located
 from langchain_franq._texts import Path, given_texts, is_named_by, is_passage, mapped, texts_in
+from langchain_franq._turns import BY_A_MODEL_KEY
 
 _WORD = re.compile(r"\w+")
 

@@ -17,18 +17,7 @@ from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, calls_behind, same_text
 from langchain_franq._blocks import passages_in_blocks, read_by_model, written_in_blocks
 from langchain_franq._events import Events
-from langchain_franq._evidence import (
-    FoundFor,
-    artifact_passages,
-    is_error,
-    messages_in,
-    passages_of_turns,
-    quoted,
-    text_of_tool,
-    with_earlier,
-    with_returned,
-    without_joined,
-)
+from langchain_franq._joined import quoted, with_returned, without_joined
 from langchain_franq._model_run import (
     ModelRun,
     Writer,
@@ -41,6 +30,15 @@ from langchain_franq._model_run import (
 )
 from langchain_franq._shapes import asked_in
 from langchain_franq._texts import given_texts
+from langchain_franq._turns import (
+    FoundFor,
+    artifact_passages,
+    is_error,
+    messages_in,
+    passages_of_turns,
+    text_of_tool,
+    with_earlier,
+)
 
 
 class Capture(Events):

@@ -22,12 +22,13 @@ from franq_guard.streaming.release import Release
 from langchain_franq._beside import Checked, texts_to_check, with_blocks
 from langchain_franq._blocks import written_in_blocks
 from langchain_franq._capture import Capture
-from langchain_franq._evidence import BY_A_MODEL_KEY, document_of, is_error
+from langchain_franq._documents import document_of
 from langchain_franq._messages import Report, text_of, with_text
 from langchain_franq._quiet import observed_by, out_of_sight, words_out_of_sight
 from langchain_franq._shapes import NO_ANSWER
 from langchain_franq._state import Values, command_in, update_in, values_of, with_values
 from langchain_franq._texts import Change, Path, given_texts, mapped
+from langchain_franq._turns import BY_A_MODEL_KEY, is_error
 
 
 def answers_directly(tool: Any) -> bool:

@@ -19,7 +19,7 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import usual_passages
 from franq_guard.capture.matching import same_text
 from franq_guard.language_model.server.tokens import from_logprobs
-from langchain_franq._evidence import document_texts, step_passages
+from langchain_franq._documents import document_texts, step_passages
 from langchain_franq._messages import text_of
 from langchain_franq._model_run import ModelRun, class_name
 from langchain_franq._texts import argument_texts, earlier_turns_in, texts_in

@@ -18,7 +18,6 @@ from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import ToldByModels, Watching
 from franq_guard.streaming.release import OnReport
 from langchain_franq._beside import texts_to_check
-from langchain_franq._evidence import messages_in, seen_in_tools
 from langchain_franq._find import models_of
 from langchain_franq._job import job_of
 from langchain_franq._messages import text_of
@@ -26,6 +25,7 @@ from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
 from langchain_franq._shapes import NO_ANSWER, has_stopped, locate, question_of
 from langchain_franq._texts import ALL, given_texts, is_passage, is_prose, texts_in
+from langchain_franq._turns import messages_in, seen_in_tools
 
 if TYPE_CHECKING:
     from franq_guard import Guard

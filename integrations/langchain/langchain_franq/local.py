@@ -22,7 +22,7 @@ from pydantic import PrivateAttr
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.datasets.local_rag import Answered
 from franq_guard.datasets.search import Bm25
-from langchain_franq._evidence import document_of, passage_of
+from langchain_franq._documents import document_of, passage_of
 from langchain_franq.chain import guard_chain
 
 if TYPE_CHECKING:

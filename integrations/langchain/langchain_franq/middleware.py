@@ -30,12 +30,6 @@ from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture
 from langchain_franq._construction import NoFieldsNote
 from langchain_franq._direct import Told, quiet
-from langchain_franq._evidence import (
-    messages_in,
-    passages_of_turns,
-    seen_in_tools,
-    with_earlier,
-)
 from langchain_franq._find import models_of
 from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import text_of, with_text
@@ -44,6 +38,7 @@ from langchain_franq._quiet import running_out_of_sight, unobserved, words_out_o
 from langchain_franq._rewritten import is_json, rewritten
 from langchain_franq._shapes import STREAM_A_CHAIN, question_of
 from langchain_franq._texts import is_named_by, mapped, texts_in
+from langchain_franq._turns import messages_in, passages_of_turns, seen_in_tools, with_earlier
 from langchain_franq._written import written
 
 if TYPE_CHECKING:

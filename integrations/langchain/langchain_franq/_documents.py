@@ -1,0 +1,40 @@
+"""Documents as passages, and the documents in what the steps of a chain returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.documents import Document
+
+from franq_guard import Passage
+from franq_guard.capture.evidence import passages_of, usual_passages
+
+
+def passage_of(document: Document) -> Passage:
+    """A Document as a Passage; ``title`` and ``id`` are taken from its metadata if present."""
+    return (passages_of(document) or [Passage(document.page_content)])[0]
+
+
+def document_of(passage: Passage) -> Document:
+    """A Passage as a Document; its title is in the metadata."""
+    about = {**passage.metadata, "title": passage.title}
+    return Document(passage.text, id=passage.id, metadata=about)
+
+
+def step_passages(output: Any) -> list[Passage]:
+    """The documents that a step of a chain returned, as a function may search by itself."""
+    if isinstance(output, Document) or (
+        isinstance(output, (list, tuple)) and any(isinstance(item, Document) for item in output)
+    ):
+        return passages_of(output)
+    return usual_passages(output) if isinstance(output, dict) else []
+
+
+def document_texts(value: Any) -> Iterator[str]:
+    """The texts of the documents in what a step returned, wherever they are in it."""
+    if isinstance(value, Document):
+        yield value.page_content
+    elif isinstance(value, (Mapping, list, tuple)):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from document_texts(inner)
