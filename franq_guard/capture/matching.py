@@ -137,6 +137,15 @@ def _shortened(passages: Sequence[Passage], seen: Collection[int], prompt: set[s
     return found
 
 
+def words_beside(text: str, others: Iterable[str]) -> list[str]:
+    """The words of a text that are in no stretch of six words which one of ``others`` has, too."""
+    words = _WORD.findall(text)
+    known = {stretch for other in others for stretch in _stretches_of(other)}
+    places = [place for place, stretch in enumerate(_stretches(words)) if stretch in known]
+    covered = {place + i for place in places for i in range(_SHINGLE)}
+    return [word for place, word in enumerate(words) if place not in covered]
+
+
 def unescaped(text: str) -> str:
     """``text`` with what the escapes of JSON stand for, whose letters would be those of words.
 

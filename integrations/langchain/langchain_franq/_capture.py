@@ -16,8 +16,9 @@ from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, calls_behind, same_text
 from langchain_franq._blocks import passages_in_blocks, read_by_model, written_in_blocks
+from langchain_franq._documents import documents_in
 from langchain_franq._events import Events
-from langchain_franq._joined import quoted, with_returned, without_joined
+from langchain_franq._joined import is_in_one, quoted, that_hold, with_returned, without_joined
 from langchain_franq._model_run import (
     ModelRun,
     Writer,
@@ -71,14 +72,15 @@ class Capture(Events):
     ) -> list[Passage]:
         """Passages, from the first of these places that has any.
 
-        Retrievers or artifacts of tools, with the texts of tools that do not only join these; the
-        ``output``, then the input (``given``), under a usual key; documents that a step returned;
-        texts of tools; tools of the conversation; where there was no retriever, what a prompt was
-        filled with under a usual key, else texts that a step made, or that are in a dict or list of
-        a tool, and that stand in the prompt of the ``answer``. Texts of tools that only say that
-        something was done do not end the search. What a model wrote does not count, unless it
-        repeats what it was given; nor does a tool's text that is itself the ``answer`` (of a tool
-        that answers directly). ``known`` is for texts of tools of earlier turns.
+        Retrievers or artifacts of tools, with the texts of tools that do not only join these, and
+        the pages by which a step replaced them; the ``output``, then the input (``given``), under a
+        usual key; documents that a step returned; texts of tools; tools of the conversation; where
+        there was no retriever, what a prompt was filled with under a usual key, else texts that a
+        step made, or that are in a dict or list of a tool, and that stand in the prompt of the
+        ``answer``; documents anywhere in the input. Texts of tools that only say that something was
+        done do not end the search. What a model wrote does not count, unless it repeats what it was
+        given; nor does a tool's text that is itself the ``answer`` (of a tool that answers
+        directly). ``known`` is for texts of tools of earlier turns.
         """
         told = self._but_itself(self._returned_by_tools(), answer)
         artifacts = [artifact_passages(made) for _, made in self._tool_outputs]
@@ -86,6 +88,7 @@ class Capture(Events):
         with self._lock:
             called = list(self._called_with)
         beside = [*self._fetched_beside(found), *with_returned(found, told, called)]
+        beside += self._replaced(found, answer, given) if found else []
         return (
             (passages_of([*found, *beside]) if found else [])
             or self.usual(output, given)
@@ -95,6 +98,7 @@ class Capture(Events):
                 lambda: (
                     self._but_itself(self._of_turns(messages_in(given, output), known), answer)
                     or self._quoted(answer, given)
+                    or self._given_to_a_prompt(answer, given)
                 ),
             )
         )
@@ -106,6 +110,17 @@ class Capture(Events):
             steps = [p for p in self._steps if p.text in self._documents and p.text not in known]
             runs = list(self._models.values())
         return without_rewritten(passages_of(steps), [], runs, self._queries)
+
+    def _replaced(self, found: Sequence[Passage], answer: str, given: Any) -> list[Passage]:
+        """Texts by which a step replaced those found, in the prompt of the ``answer``: whole pages.
+
+        As a step may return them in a list, or joined for the prompt.
+        """
+        with self._lock:
+            texts = list(dict.fromkeys(self._texts))
+        quotes = quoted(texts, calls_behind(answer, self._answering()))
+        asked = asked_in(given)
+        return self._but_written(without_joined(that_hold(found, quotes, asked)), asked)
 
     def usual(self, output: Any, given: Any) -> list[Passage]:
         """What is under a usual key of the output, else of the input, and no model wrote."""
@@ -160,10 +175,16 @@ class Capture(Events):
         if not runs or searched:
             return []
         shown = [p for p in filled if any(p.text.strip() in run.seen for run in runs)]
-        quotes = without_joined(shown) or passages_of([quoted(texts, run.seen) for run in runs])
+        quotes = without_joined(shown) or without_joined(quoted(texts, runs))
         found = self._but_written(quotes, asked_in(given))
         own = [*given_texts(given), *said] if found else []
         return without_written_by(found, [Writer([text]) for text in own])
+
+    def _given_to_a_prompt(self, answer: str, given: Any) -> list[Passage]:
+        """Documents anywhere in the input, but for those that no prompt of the ``answer`` has."""
+        runs = calls_behind(answer, self._answering())
+        held = passages_of([*documents_in(given)])
+        return [passage for passage in held if not runs or is_in_one(passage.text, runs)]
 
     def _returned_by_tools(self) -> list[Passage]:
         found: list[Passage] = []

@@ -23,18 +23,21 @@ def document_of(passage: Passage) -> Document:
 
 
 def step_passages(output: Any) -> list[Passage]:
-    """The documents that a step of a chain returned, as a function may search by itself."""
-    if isinstance(output, Document) or (
-        isinstance(output, (list, tuple)) and any(isinstance(item, Document) for item in output)
-    ):
+    """The passages that a step of a chain returned, as a function may search by itself.
+
+    These are documents wherever they are, also with their scores, what is beside them in a list,
+    and what is under a usual key.
+    """
+    if isinstance(output, (list, tuple)) and any(isinstance(item, Document) for item in output):
         return passages_of(output)
-    return usual_passages(output) if isinstance(output, dict) else []
+    usual = usual_passages(output) if isinstance(output, dict) else []
+    return passages_of([*usual, *documents_in(output)])
 
 
-def document_texts(value: Any) -> Iterator[str]:
-    """The texts of the documents in what a step returned, wherever they are in it."""
+def documents_in(value: Any) -> Iterator[Document]:
+    """The documents in what a step was given or returned, wherever they are in it."""
     if isinstance(value, Document):
-        yield value.page_content
+        yield value
     elif isinstance(value, (Mapping, list, tuple)):
         for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from document_texts(inner)
+            yield from documents_in(inner)

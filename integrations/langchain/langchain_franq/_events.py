@@ -19,7 +19,7 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import usual_passages
 from franq_guard.capture.matching import same_text
 from franq_guard.language_model.server.tokens import from_logprobs
-from langchain_franq._documents import document_texts, step_passages
+from langchain_franq._documents import documents_in, step_passages
 from langchain_franq._messages import text_of
 from langchain_franq._model_run import ModelRun, class_name
 from langchain_franq._texts import argument_texts, earlier_turns_in, texts_in
@@ -65,7 +65,7 @@ class Events(BaseCallbackHandler):
         self._enter(run_id, parent_run_id)
         filled = usual_passages(inputs) if isinstance(inputs, dict) else []
         with self._lock:
-            self._documents |= set(document_texts(inputs))
+            self._documents |= {document.page_content for document in documents_in(inputs)}
             self._filled += filled
 
     def on_chain_end(self, outputs: Any, **_: Any) -> None:
@@ -74,14 +74,13 @@ class Events(BaseCallbackHandler):
         And what was said in earlier turns, which is no evidence.
         """
         found = step_passages(outputs)
-        values = outputs.values() if isinstance(outputs, dict) else [outputs]
-        texts = [str(value) for value in values if isinstance(value, str)]
+        texts = [text for _, text in texts_in(outputs)]
         said = earlier_turns_in(outputs)
         with self._lock:
             written = [run.text for run in self._models.values() if run.text]
             self._said |= {t for t in said if not any(same_text(t, own) for own in written)}
             self._steps += found
-            self._documents |= set(document_texts(outputs))
+            self._documents |= {document.page_content for document in documents_in(outputs)}
             self._texts += texts
 
     def on_tool_start(

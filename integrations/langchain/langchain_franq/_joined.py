@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from franq_guard import Passage
 from franq_guard.basics.words import word_set
 from franq_guard.capture.evidence import passages_of
-from langchain_franq._model_run import plain
+from franq_guard.capture.matching import words_beside
+from langchain_franq._model_run import ModelRun, plain
 
 _QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 _BETWEEN = 60  # characters beside each document in a joined text: its number, its title
@@ -56,10 +57,45 @@ def with_returned(
     return [*found, *(one for one in returned if one not in joined)] if texts else [*returned]
 
 
-def quoted(texts: Iterable[str], prompt: str) -> list[Passage]:
-    """Those of the ``texts`` that are in the prompt, but are not all of it, as passages."""
-    long = (text.strip() for text in texts if len(text) >= _QUOTED)
-    return passages_of([t for t in long if t in prompt and t != prompt.strip()])
+def quoted(texts: Iterable[str], runs: Iterable[ModelRun]) -> list[Passage]:
+    """Those of the ``texts`` that are in the prompt of a run, but are not all of it, as passages.
+
+    The prompt may have them in another layout.
+    """
+    long = {text.strip(): plain(text) for text in texts if len(text) >= _QUOTED}
+    seen = [run.words_seen for run in runs]
+    in_one = [t for t, words in long.items() if any(words in s and words != s for s in seen)]
+    return passages_of(in_one)
+
+
+def is_in_one(text: str, runs: Iterable[ModelRun]) -> bool:
+    """Whether a text, or six words of it in a row, is in the prompt of one of the runs."""
+    words = plain(text)
+    left = len(words.split())
+    seen = [run.words_seen for run in runs]
+    return any(words in one or len(words_beside(words, [one])) < left for one in seen)
+
+
+def that_hold(
+    found: Sequence[Passage], texts: Iterable[Passage], asked: Iterable[str]
+) -> list[Passage]:
+    """Those of the ``texts`` that have one of the passages ``found`` in them, and more besides.
+
+    As the page has from which a hit was cut. A text with the question (``asked``) is a prompt, and
+    one that joins what was found, cut to a length or not, with no more than labels is no text of
+    its own.
+    """
+    known = {plain(passage.text) for passage in found}
+    questions = [words for words in map(plain, asked) if words]
+
+    def holds(text: str) -> bool:
+        whole = plain(text)
+        parts, _ = _parts_and_rest(whole, known)
+        beside = len("".join(words_beside(whole, known)))
+        is_prompt = any(question in whole for question in questions)
+        return bool(parts) and beside > _BETWEEN * len(parts) and not is_prompt
+
+    return [text for text in texts if holds(text.text)]
 
 
 def _joins(text: str, texts: Iterable[str]) -> bool:

@@ -24,6 +24,8 @@ _MANY = (list, tuple, set, frozenset)
 HISTORY_KEYS = ("chat_history", "history")
 """The keys under which applications keep earlier turns."""
 
+_SPEAKERS = ("user", "human", "assistant", "ai")
+
 ALL = "*"
 """In ``fields=``: all texts."""
 
@@ -115,13 +117,30 @@ def is_of_user(message: BaseMessage) -> bool:
 def earlier_turns_in(value: Any) -> list[str]:
     """What a user and a model said in earlier turns that a step has loaded.
 
-    That is what is under a key of a history, and messages up to the last one of a model.
+    That is what is under a key of a history, and messages up to the last one of a model, also as
+    dicts with a role or pairs of a role and a text.
     """
-    held = messages_inside(value)
+    held = _turns_in(value)
     upto = max((i for i, m in enumerate(held) if isinstance(m, AIMessage)), default=-1)
     said = [text_of(m) for m in held[: upto + 1] if isinstance(m, (AIMessage, HumanMessage))]
     kept = [value.get(key) for key in HISTORY_KEYS] if isinstance(value, Mapping) else []
     return said + [text for _, text in texts_in(kept)]
+
+
+def _turns_in(value: Any) -> list[BaseMessage]:
+    """:func:`messages_inside`, also those in the form of dicts or pairs, as a database has them."""
+    if isinstance(value, BaseMessage) or _is_turn(value):
+        return as_messages([value])
+    held = value.values() if isinstance(value, Mapping) else value
+    inside = held if isinstance(value, (Mapping, list, tuple)) else ()
+    return [message for one in inside for message in _turns_in(one)]
+
+
+def _is_turn(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return value.get("role") in _SPEAKERS and "content" in value
+    pair = isinstance(value, tuple) and len(value) == 2
+    return pair and value[0] in _SPEAKERS and isinstance(value[1], str)
 
 
 def is_named_by(fields: Collection[str], path: Path) -> bool:
