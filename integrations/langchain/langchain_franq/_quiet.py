@@ -13,6 +13,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
+from franq_guard.capture.own_calls import own_calls
 from franq_guard.capture.walking import is_named
 
 _GRAPH_STREAM = "__pregel_stream"  # LangGraph's keys for where a subgraph streams to,
@@ -35,7 +36,7 @@ def unobserved() -> Iterator[None]:
     Otherwise an outer guard would treat their text as the chain's answer, and a stream would show
     it to the user.
     """
-    with _running_under(None):
+    with own_calls(), _running_under(None):
         yield
 
 

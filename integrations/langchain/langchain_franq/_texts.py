@@ -34,8 +34,8 @@ def mapped(value: Any, change: Change, path: Path = ()) -> Any:
     """``value`` with each text changed; ``value`` itself if nothing changes.
 
     Texts are strings and the texts of AI messages in dicts, lists, sets, pydantic models and
-    dataclasses, nested to any depth. Documents, other messages and a report are not changed. A path
-    has the names of keys and fields.
+    dataclasses, nested to any depth. Documents, LlamaIndex's nodes, other messages and a report are
+    not changed. A path has the names of keys and fields.
     """
     if isinstance(value, str):
         new = change(path, str(value))
@@ -45,8 +45,8 @@ def mapped(value: Any, change: Change, path: Path = ()) -> Any:
             return value
         said = with_text(value, change(path, text_of(value)), None)
         return value if said == value else said
-    if isinstance(value, Document):
-        return value
+    if isinstance(value, Document) or callable(getattr(value, "get_content", None)):
+        return value  # also a node of LlamaIndex
     if isinstance(value, Mapping):
         return _mapped_dict(value, change, path)
     if isinstance(value, _MANY):

@@ -24,6 +24,11 @@ _active: ContextVar[Capture | None] = ContextVar("franq_capture", default=None)
 register_configure_hook(_active, inheritable=True)
 
 
+def current_capture() -> Capture | None:
+    """What records the calls in this context; None outside of :func:`capture`."""
+    return _active.get()
+
+
 class Captured:
     """What was captured within :func:`capture`."""
 

@@ -8,6 +8,7 @@ up. It only records: an event can neither change an answer nor hold it back.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
 from franq_guard.basics.failures import log_failure
+from franq_guard.capture.own_calls import own_calls
 from llama_index_franq._capture import Capture
 
 _log = logging.getLogger(__name__)
@@ -58,7 +60,8 @@ def unobserved() -> Iterator[None]:
     """Context in which the guard's own calls of LlamaIndex models are not recorded."""
     token = _captures.set(())
     try:
-        yield
+        with own_calls():
+            yield
     finally:
         _captures.reset(token)
 
@@ -73,7 +76,20 @@ def announce(text: str, found: Sequence[NodeWithScore] = ()) -> None:
         capture.on_nodes(found)
 
 
+def hear_langchain() -> None:
+    """Also listen to LangChain, if the application uses it: its parts may run inside an engine."""
+    if "langchain_core" not in sys.modules:
+        return
+    try:
+        from llama_index_franq._langchain import install
+
+        install()
+    except (ImportError, AttributeError) as error:  # of another version, or still being imported
+        log_failure(_log, "what LangChain does inside an engine is not captured", error)
+
+
 def _install() -> None:
+    hear_langchain()
     handlers = get_dispatcher().event_handlers
     if not any(isinstance(handler, _Router) for handler in handlers):
         with _installing:
@@ -81,7 +97,11 @@ def _install() -> None:
                 get_dispatcher().add_event_handler(_Router())
 
 
-class _Router(BaseEventHandler):
+class OwnHandler(BaseEventHandler):
+    """The base class of this package's handlers, which are also told of LangChain's events."""
+
+
+class _Router(OwnHandler):
     """Passes events to the captures of the context they occur in."""
 
     @classmethod

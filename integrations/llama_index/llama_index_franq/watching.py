@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
-from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaReceivedEvent
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
@@ -16,7 +15,7 @@ from pydantic import PrivateAttr
 from franq_guard.capture.evidence import EvidenceOfTwo
 from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
-from llama_index_franq._events import tell
+from llama_index_franq._events import OwnHandler, hear_langchain, tell
 from llama_index_franq._legacy import LegacyHandler
 from llama_index_franq._runs import Runs, suppressed
 
@@ -73,6 +72,7 @@ class FranqHandler(Watching):
 
     def attach(self) -> Self:
         """Start listening to LlamaIndex's instrumentation; a second call does nothing."""
+        hear_langchain()
         root = get_dispatcher()
         if not any(handler is self._spans for handler in root.span_handlers):
             root.add_span_handler(self._spans)
@@ -162,7 +162,7 @@ class _Spans(BaseSpanHandler[Any]):
         """No span objects are kept."""
 
 
-class _Events(BaseEventHandler):
+class _Events(OwnHandler):
     """Passes events to the run of their span."""
 
     _runs: Runs = PrivateAttr()
