@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterable
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,6 +62,14 @@ class LocalModel:
         if self._recorder is None:
             return None
         return self._signed(self._recorder.find(text, prompt=prompt))
+
+    def ended_at(self, text: str, prompt: str | None) -> float:
+        """When it had written ``text``, by ``time.monotonic``; minus infinity if it has not.
+
+        ``prompt``: None if it is not known.
+        """
+        found = None if self._recorder is None else self._recorder.ended_at(text, prompt)
+        return -inf if found is None else found
 
     def recalled(self, text: str, parts: Iterable[str]) -> Generation | None:
         """The recording of a recent ``text`` under a prompt that contains all ``parts``.

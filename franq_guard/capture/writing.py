@@ -27,6 +27,10 @@ class ModelRun(ModelCall, Protocol):
     def ended(self) -> bool:
         """Whether the model has finished, so that ``text`` is complete."""
 
+    @property
+    def ended_at(self) -> float:
+        """When it has finished, by ``time.monotonic``; infinite before."""
+
 
 @dataclass(frozen=True)
 class Writers:
@@ -108,12 +112,12 @@ def written(
         sent: the log-probabilities that a server has sent so far; growing while it still writes.
         answer: the text that has reached the user so far.
     """
-    for model in writers.models:
-        prompt = prompts.of(model)
-        found = None if prompt is None else _captured(model, run, prompt, answer, prompts.wrapped)
-        if found is not None:
-            lead = _lead(prompts, found.prompt, answer)
-            return Written(model.guard, clipped(found, answer.removeprefix(lead)), lead)
+    captured = [one for model in writers.models if (one := _captured(model, run, prompts, answer))]
+    if captured:
+        several = len(captured) > 1
+        one = max(captured, key=lambda one: one.order(run)) if several else captured[0]
+        lead = _lead(prompts, one.generation.prompt, answer)
+        return Written(one.model.guard, clipped(one.generation, answer.removeprefix(lead)), lead)
     prompt = prompts.rendered(writers.reader)
     lead = _lead(prompts, prompt, answer)
     text = answer.removeprefix(lead)
@@ -139,12 +143,34 @@ def unseen(writers: Writers, answer: str, parts: Sequence[str] = ()) -> Written:
     return Written(writers.reader, Generation(answer))
 
 
-def _captured(
-    model: LocalModel, run: ModelRun, prompt: str, answer: str, wrapped: bool
-) -> Generation | None:
+@dataclass(frozen=True)
+class _Captured:
+    """What a local model has written under a prompt; the prompt is None if it is not known."""
+
+    model: LocalModel
+    generation: Generation
+    text: str
+    prompt: str | None
+
+    def order(self, run: ModelRun) -> tuple[bool, float]:
+        """Of models that have written the same under the same prompt, the last is the run's.
+
+        But not one that has written it again since, in another run.
+        """
+        ended_at = self.model.ended_at(self.text, self.prompt)
+        return ended_at <= run.ended_at, ended_at
+
+
+def _captured(model: LocalModel, run: ModelRun, prompts: Prompts, answer: str) -> _Captured | None:
+    prompt = prompts.of(model)
+    if prompt is None:
+        return None
     text = _text_of(run, prompt, answer)
     found = model.generation(text, prompt)
-    return model.recalled(text, [prompt.strip()]) if found is None and wrapped else found
+    if found is not None:
+        return _Captured(model, found, text, prompt)
+    found = model.recalled(text, [prompt.strip()]) if prompts.wrapped else None
+    return None if found is None else _Captured(model, found, text, None)
 
 
 def _text_of(run: ModelRun, prompt: str, answer: str) -> str:

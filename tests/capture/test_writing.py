@@ -16,6 +16,7 @@ TOLD = [ServerToken(b"In ", -0.5), ServerToken(b"Rome.", -1.0)]
 class Run:
     text: str | None
     ended: bool = True
+    ended_at: float = 10.0
 
 
 class Model:
@@ -23,8 +24,8 @@ class Model:
 
     fingerprint = "own-model"
 
-    def __init__(self, guard, wrote="", prompt=PROMPT):
-        self.guard = guard
+    def __init__(self, guard, wrote="", prompt=PROMPT, at=0.0):
+        self.guard, self.at = guard, at
         half = len(wrote) // 2
         tokens = (Token(1, 0, half, -1.0), Token(2, half, len(wrote), -2.0))
         self.own = Generation(wrote, tokens, prompt, source="captured")
@@ -33,6 +34,9 @@ class Model:
     def generation(self, text, prompt):
         self.asked.append(text)
         return self.own if (text, prompt) == (self.own.text, self.own.prompt) else None
+
+    def ended_at(self, text, prompt):
+        return self.at
 
     def recalled(self, text, parts):
         fits = text == self.own.text and all(part in self.own.prompt for part in parts)
@@ -47,6 +51,23 @@ def test_the_model_that_wrote_it_reads_it():
     models = [Model("first"), Model("second", "In Rome.")]
     found = written(Writers("guard", models), Run("In Rome."), prompts(), TOLD, "In Rome.")
     assert found == Written("second", models[1].own)
+
+
+@pytest.mark.parametrize(
+    ("times", "wrote"),
+    [
+        ((8.0, 9.0), "second"),  # one after the other: the answer is the last one's
+        ((9.0, 8.0), "first"),
+        ((11.0, 9.0), "second"),  # the first has written it again, in another run
+        ((11.0, 12.0), "second"),  # both have
+    ],
+)
+def test_of_two_models_that_wrote_the_same_the_one_of_this_run_reads_it(times, wrote):
+    models = [
+        Model(name, "In Rome.", at=at) for name, at in zip(("first", "second"), times, strict=True)
+    ]
+    found = written(Writers("guard", models), Run("In Rome."), prompts(), [], "In Rome.")
+    assert found.guard == wrote
 
 
 def test_a_cut_answer_keeps_the_tokens_in_it():

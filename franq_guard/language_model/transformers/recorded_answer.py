@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 from franq_guard.basics.text import place_of
 from franq_guard.language_model.encoding import NAN, Encoder
@@ -23,7 +24,8 @@ class RecordedAnswer:
     """One answer as it was generated: its ids and the scores of each step.
 
     ``kept`` is None if the steps could not be observed; such an answer has to be scored again.
-    ``decoded`` is the text of the ids where it is known already.
+    ``decoded`` is the text of the ids where it is known already. ``ended_at`` is the time of
+    ``time.monotonic`` at which it was complete.
     """
 
     encoder: Encoder
@@ -31,6 +33,7 @@ class RecordedAnswer:
     ids: tuple[int, ...]
     kept: TokenScores | None
     decoded: str | None = None
+    ended_at: float = inf
 
     @cached_property
     def text(self) -> str:

@@ -15,6 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
+from time import monotonic
 from types import MethodType
 from typing import Any
 
@@ -92,6 +93,19 @@ class Recorder:
         after the prompt. ``prompt`` limits the search to one prompt string; with it a beginning
         or an end shorter than 16 characters is found, too.
         """
+        found = self._record_of(text, prompt)
+        return None if found is None else found[0].as_text(found[1])
+
+    def ended_at(self, text: str, prompt: str | None = None) -> float | None:
+        """When the answer that :meth:`find` returns was complete, by ``time.monotonic``.
+
+        Infinite while it is being written; None if there is no such answer.
+        """
+        found = self._record_of(text, prompt)
+        return None if found is None else found[0].ended_at
+
+    def _record_of(self, text: str, prompt: str | None) -> tuple[Record, str] | None:
+        """What :meth:`find` looks for, and the text without a repeated prompt."""
         running, finished = self._unfinished(), self._finished()
         if prompt is not None:
             ids = self._prompt_ids(prompt)
@@ -100,18 +114,18 @@ class Recorder:
             # for first, so that the finished ones need not be compared each time.
             found = _best(text, running, sure=True, worst=BEGINNING)
             if found is not None:
-                return found.as_text(text)
+                return found, text
             finished = [r for r in finished if r.has_prompt(prompt, ids)]
         records: list[Record] = [*running, *finished]
         found = _best(text, records, sure=prompt is not None)
         if found is None and prompt is not None:
             found = next((r for r in finished if r.ends_with(text)), None)
         if found is not None:
-            return found.as_text(text)
+            return found, text
         for record in records:
             rest = record.without_prompt(text)
             if rest is not None and record.rank(rest, sure=True) is not None:
-                return record.as_text(rest)
+                return record, rest
         return None
 
     def _finished(self) -> list[RecordedAnswer]:
@@ -179,7 +193,7 @@ class Recorder:
             for row in rows:
                 key = row.prompt_ids, row.ids
                 self._records.pop(key, None)  # a repeated answer becomes the newest
-                self._records[key] = RecordedAnswer(self._encoder, *row)
+                self._records[key] = RecordedAnswer(self._encoder, *row, ended_at=monotonic())
             while len(self._records) > self._capacity:
                 self._records.popitem(last=False)
 

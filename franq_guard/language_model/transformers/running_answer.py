@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from threading import RLock
 
 from franq_guard.language_model.encoding import Encoder
@@ -45,6 +46,8 @@ class RunningAnswer:
         self._spelled = True
         self._text, self._tokens = "", list[Token]()  # of the complete characters
         self._shift, self._shifted = 0, list[Token]()
+
+    ended_at = inf
 
     def has_prompt(self, prompt: str, ids: Sequence[int]) -> bool:
         """As :meth:`RecordedAnswer.has_prompt`."""

@@ -9,6 +9,7 @@ import logging
 import sys
 import threading
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -182,7 +183,7 @@ class Events(BaseCallbackHandler):
         calls = [call["args"] for call in getattr(message, "tool_calls", ())]
         run.arguments = [text for _, text in texts_in(calls)]
         said = text_of(message) if isinstance(message, BaseMessage) else ""
-        run.text, run.ended = first.text or said, True
+        run.text, run.ended_at, run.ended = first.text or said, monotonic(), True
 
     def _enter(
         self, run_id: UUID, parent_run_id: UUID | None, model_run: ModelRun | None = None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -27,8 +28,9 @@ class ModelRun:
     """One language model run: the ``prompt`` string or the ``messages`` it was given, its ``text``.
 
     ``model`` is the class name of the LangChain model; ``info`` is its generation info and
-    response metadata, where servers put log-probabilities, once the run has ``ended``. Until then
-    ``text`` is what it has streamed so far. ``growing`` has the log-probabilities of a stream.
+    response metadata, where servers put log-probabilities, once the run has ``ended`` (at
+    ``ended_at``, by ``time.monotonic``). Until then ``text`` is what it has streamed so far.
+    ``growing`` has the log-probabilities of a stream.
     ``arguments`` are the texts in its tool calls.
     """
 
@@ -38,6 +40,7 @@ class ModelRun:
     text: str | None = None
     info: Mapping[str, Any] | None = None
     ended: bool = False
+    ended_at: float = inf
     growing: GrowingServerText = field(default_factory=GrowingServerText)
     arguments: Sequence[str] = ()
 

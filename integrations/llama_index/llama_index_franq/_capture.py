@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
+from time import monotonic
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -25,10 +27,10 @@ _ASKED = re.compile(r"Query: .*?\nResponse: ", re.S)
 class ModelRun:
     """One language model call: the ``prompt`` or the ``messages`` it was given, its ``text``.
 
-    ``text`` is what it has streamed so far, until the call has ``ended``. ``server`` has the
-    log-probabilities that a server sent, if any. They are taken from the raw answer, because
-    LlamaIndex's own ``logprobs`` lists the alternatives of each position without the chosen one,
-    and is missing in streams. ``growing`` has those of a stream.
+    ``text`` is what it has streamed so far, until the call has ``ended`` (at ``ended_at``, by
+    ``time.monotonic``). ``server`` has the log-probabilities that a server sent, if any. They are
+    taken from the raw answer, because LlamaIndex's own ``logprobs`` lists the alternatives of each
+    position without the chosen one, and is missing in streams. ``growing`` has those of a stream.
     """
 
     text: str
@@ -36,6 +38,7 @@ class ModelRun:
     messages: Sequence[ChatMessage] | None = None
     server: Sequence[ServerToken] = ()
     ended: bool = True
+    ended_at: float = inf
     growing: GrowingServerText = field(default_factory=GrowingServerText)
 
     @property
@@ -133,7 +136,7 @@ class Capture:
             if streamed is not None:
                 run.growing = streamed.growing
             run.server = run.growing.sent or from_response(response.raw)
-            self._runs.setdefault((asked, run.text), run)
+            self._runs.setdefault((asked, run.text), run).ended_at = monotonic()
 
     def on_released(self, text: str) -> None:
         """Keep the text that a guard inside this call has released: it is checked already."""
