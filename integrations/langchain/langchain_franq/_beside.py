@@ -12,6 +12,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from franq_guard import GuardedAnswer
+from franq_guard.capture.fields import is_named
 from franq_guard.capture.job import Job
 from franq_guard.capture.marked import FEWEST_WORDS
 from franq_guard.capture.outlet import REPORT_KEY
@@ -19,7 +20,7 @@ from langchain_franq._blocks import written_in_blocks
 from langchain_franq._capture import Capture
 from langchain_franq._messages import Report, text_of, with_text
 from langchain_franq._shapes import Located
-from langchain_franq._texts import Path, given_texts, is_named_by, is_passage, mapped, texts_in
+from langchain_franq._texts import Path, given_texts, is_passage, mapped, texts_in
 from langchain_franq._turns import BY_A_MODEL_KEY
 
 _WORD = re.compile(r"\w+")
@@ -41,7 +42,7 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
     label) is left alone, unless it is a message.
     """
     if located.fields:
-        return {t: p for p, t in texts_in(output) if t.strip() and is_named_by(located.fields, p)}
+        return {t: p for p, t in texts_in(output) if t.strip() and is_named(p, located.fields)}
     known = given_texts(given)
     said = {text_of(m) for m in _messages_of(output) if isinstance(m, AIMessage)}
     stretches = _stretches([located.text, *capture.texts])

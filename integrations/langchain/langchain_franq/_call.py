@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from uuid import UUID
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 
 from franq_guard import GuardedAnswer, Passage
-from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, chosen_passages
+from franq_guard.capture.evidence import chosen_passages
 from franq_guard.capture.job import Job, acheck_together, check_together, gathered
 from franq_guard.capture.job import joined as joined_answers
 from franq_guard.capture.local import LocalModel
@@ -18,7 +18,7 @@ from franq_guard.capture.outlet import StreamMode, remarks
 from franq_guard.streaming.release import Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, texts_to_check, tool_texts, with_checked
 from langchain_franq._capture import Capture
-from langchain_franq._construction import NoFieldsNote, SavedStateNote
+from langchain_franq._construction import Notes, is_cumulative
 from langchain_franq._job import job_of
 from langchain_franq._quiet import observed_by, out_of_sight, unobserved
 from langchain_franq._shapes import (
@@ -32,33 +32,36 @@ from langchain_franq._shapes import (
 )
 from langchain_franq._texts import given_texts
 
-if TYPE_CHECKING:
-    from franq_guard import Guard
 
+class Watched(Protocol):
+    """What a call reads of its guarded chain: the options of ``guard_chain``, and what is in it."""
 
-@dataclass(frozen=True)
-class Watch:
-    """What all calls of one guarded chain share."""
-
-    guard: Guard
-    models: Sequence[LocalModel]
+    guard: Any
     release: Release
-    stream: StreamMode
+    stream_mode: StreamMode
     input_key: str | None
     output_key: str | None
-    fields: tuple[str, ...] = ()
-    cumulative: bool = False
-    evidence: EvidenceFrom | None = None
-    note: NoPassagesNote | None = None
-    no_fields: NoFieldsNote | None = None
-    saved: SavedStateNote | None = None
+    evidence: Any
+    fields: tuple[str, ...]
+
+    @property
+    def bound(self) -> Runnable[Any, Any]:
+        """The chain that is guarded."""
+
+    @property
+    def models(self) -> Sequence[LocalModel]:
+        """The local models in it."""
+
+    @property
+    def notes(self) -> Notes:
+        """The warnings that its runs log."""
 
 
 @dataclass
 class Call:
     """One run of a guarded chain on the input ``value``; used for that run only."""
 
-    watch: Watch
+    chain: Watched
     value: Any
     run_id: UUID
     capture: Capture = field(default_factory=Capture)
@@ -71,20 +74,19 @@ class Call:
         In ``tail`` mode they are not hidden, because it shows the raw text. The user's other
         handlers are kept.
         """
-        if self.watch.saved is not None:
-            self.watch.saved(config)
-        inside = config if self.watch.stream == "tail" else out_of_sight(config)
+        self.chain.notes.saved_state(config)
+        inside = config if self.chain.stream_mode == "tail" else out_of_sight(config)
         return observed_by(self.capture, inside)
 
     def passes(self, chunk: Any) -> bool:
         """Whether a streamed chunk can be passed on now; keeps it if it may have the answer."""
-        free = may_pass(chunk, self.value, self.watch.output_key)
+        free = may_pass(chunk, self.value, self.chain.output_key)
         (self.passed if free else self.held).append(chunk)
-        return free or self.watch.stream == "tail"
+        return free or self.chain.stream_mode == "tail"
 
     def streamed(self) -> Reading:
         """:meth:`read` the chunks that were kept, joined."""
-        return self.read(joined(self.held, cumulative=self.watch.cumulative))
+        return self.read(joined(self.held, cumulative=is_cumulative(self.chain.bound)))
 
     def read(self, output: Any) -> Reading:
         """Find the answer and the other texts to check in ``output``, and gather their traces.
@@ -92,11 +94,11 @@ class Call:
         Raises:
             TypeError, KeyError: if no answer can be found in the output.
         """
-        key, wrote = self.watch.output_key, self.capture.wrote
-        if not self.watch.fields and has_stopped(output, self.value, key, wrote):
+        key, wrote = self.chain.output_key, self.capture.wrote
+        if not self.chain.fields and has_stopped(output, self.value, key, wrote):
             located = without_answer(output)
         else:
-            located = locate(output, key, self.watch.fields)
+            located = locate(output, key, self.chain.fields)
         found = texts_to_check(output, located, self.value, self.capture)
         own = [] if located.fields else [located.text]
         beside = {text: path[0] for text, path in found.items() if path}
@@ -104,8 +106,7 @@ class Call:
             beside |= dict.fromkeys(tool_texts(output, self.capture), "messages")
         texts = [*own, *(text for text in {**found, **beside} if text not in own)]
         if not texts:  # of named fields; what a model left out must not break the chain
-            if self.watch.no_fields is not None:
-                self.watch.no_fields(located.fields)
+            self.chain.notes.no_fields(located.fields)
             texts = [""]
         jobs = tuple(self.job(output, text) for text in texts)
         return Reading(self, located, jobs, beside)
@@ -114,7 +115,7 @@ class Call:
         """What was captured about an answer (so far); ``output`` is the rest of its output."""
         return gathered(
             lambda: self._gather(output, answer),
-            self.watch.guard,
+            self.chain.guard,
             answer,
             id=str(self.run_id),
             unobserved=unobserved,
@@ -124,19 +125,19 @@ class Call:
         given = {key: value for chunk in self.passed for key, value in chunk.items()}
         whole = {**given, **output} if isinstance(output, Mapping) else output or given
         return job_of(
-            self.watch.guard,
-            self.watch.models,
+            self.chain.guard,
+            self.chain.models,
             self.capture,
-            question=question_of(self.value, self.watch.input_key),
+            question=question_of(self.value, self.chain.input_key),
             answer=answer,
             passages=self._evidence(whole, answer),
-            note=self.watch.note,
+            note=self.chain.notes.no_passages,
             id=str(self.run_id),
         )
 
     def _evidence(self, output: Any, answer: str) -> list[Passage]:
-        if self.watch.evidence is not None:
-            return chosen_passages(self.watch.evidence, self.value, output)
+        if self.chain.evidence is not None:
+            return chosen_passages(self.chain.evidence, self.value, output)
         return self.capture.evidence(output, self.value, answer)
 
 
@@ -160,10 +161,10 @@ class Reading:
 
     def last_chunk(self, checked: Sequence[GuardedAnswer]) -> Any:
         """The last chunk of a stream: the checked text, or in ``tail`` mode remarks on it."""
-        if self.call.watch.stream != "tail":
+        if self.call.chain.stream_mode != "tail":
             return self.deliver(checked)
         _, report = self._released(checked)
-        marked = self.call.watch.guard.policy.marked
+        marked = self.call.chain.guard.policy.marked
         told = "".join(remarks(answer.verdicts, marked) for answer in checked)
         return self.located.after(told, report)
 
@@ -172,7 +173,7 @@ class Reading:
         others = check_together(self.jobs[1:])
         report = self._report(answer)
         for other in others:
-            self.call.watch.release(other)
+            self.call.chain.release(other)
         return self._mapped(self.located.put(text, report), [answer, *others])
 
     def check(self) -> list[GuardedAnswer]:
@@ -188,9 +189,9 @@ class Reading:
         if self.located.fields:
             glue = ("", *["\n"] * (len(checked) - 1))
             whole = joined_answers(glue, checked) if len(checked) > 1 else checked[0]
-            answer = self.call.watch.release(replace(whole, id=str(self.call.run_id)))
+            answer = self.call.chain.release(replace(whole, id=str(self.call.run_id)))
             return "", self._report(answer)
-        main, *_ = [self.call.watch.release(answer) for answer in checked]
+        main, *_ = [self.call.chain.release(answer) for answer in checked]
         return self.jobs[0].lead + main.text, self._report(main)
 
     def _report(self, answer: GuardedAnswer) -> dict[str, Any]:

@@ -5,6 +5,8 @@ There is one :class:`Capture` for each call, so nothing has to be looked up or c
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
@@ -12,6 +14,7 @@ from uuid import UUID
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
 from franq_guard import Passage
+from franq_guard.basics.failures import log_failure
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, calls_behind, same_text
@@ -41,9 +44,15 @@ from langchain_franq._turns import (
     with_earlier,
 )
 
+_log = logging.getLogger(__name__)
+
 
 class Capture(Events):
     """What was recorded of one call; thread-safe."""
+
+    def __init__(self) -> None:
+        _hear_llama_index()
+        super().__init__()
 
     def retrieved(self) -> list[Passage]:
         """Documents of the outermost retriever runs, in the order the runs started, each once.
@@ -310,3 +319,15 @@ class Capture(Events):
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
+
+
+def _hear_llama_index() -> None:
+    """Also listen to LlamaIndex, if the application uses it: its parts may run inside a chain."""
+    if "llama_index.core" not in sys.modules:
+        return
+    try:
+        from langchain_franq._llama_index import install
+
+        install()
+    except (ImportError, AttributeError) as error:  # of another version, or still being imported
+        log_failure(_log, "what LlamaIndex does inside a chain is not captured", error)

@@ -21,6 +21,8 @@ from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 from langchain_core.runnables.passthrough import RunnableAssign
 from pydantic import BaseModel
 
+from franq_guard.capture.evidence import NoPassagesNote
+from franq_guard.capture.fields import check_fields
 from franq_guard.capture.walking import is_named
 from langchain_franq._find import parts_of, values_used_in
 
@@ -90,6 +92,15 @@ class NoFieldsNote:
             )
 
 
+class Notes:
+    """The warnings of one wrapper, each of which is logged once."""
+
+    def __init__(self, chain: Any) -> None:
+        self.no_passages = NoPassagesNote()
+        self.no_fields = NoFieldsNote()
+        self.saved_state = SavedStateNote(chain)
+
+
 def refuse_structured(
     chain: Runnable[Any, Any], output_key: str | None, fields: Collection[str], stream: str
 ) -> None:
@@ -98,10 +109,7 @@ def refuse_structured(
     Raises:
         ValueError: the message says what to do.
     """
-    if isinstance(fields, str):
-        raise ValueError(f"fields takes names, such as ({fields!r},), not one string")
-    if fields and stream != "buffer":
-        raise ValueError(f"fields of a structured output are not streamed: not stream={stream!r}")
+    check_fields(fields, stream)
     if any(is_named(v, "ToolStrategy", "ProviderStrategy") for v in values_used_in(chain)):
         raise ValueError(
             "the agent inside has a response_format, and writes its structured answer in several "

@@ -5,10 +5,9 @@ It only records; a callback can neither change an answer nor hold it back.
 
 from __future__ import annotations
 
-import logging
-import sys
 import threading
 from collections.abc import Sequence
+from contextvars import ContextVar
 from time import monotonic
 from typing import Any
 from uuid import UUID
@@ -19,7 +18,6 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
 from franq_guard import Passage
-from franq_guard.basics.failures import log_failure
 from franq_guard.capture.evidence import usual_passages
 from franq_guard.capture.matching import same_text
 from franq_guard.language_model.server.tokens import from_logprobs
@@ -28,8 +26,6 @@ from langchain_franq._messages import text_of
 from langchain_franq._model_run import ModelRun, class_name
 from langchain_franq._texts import argument_texts, earlier_turns_in, texts_in
 
-_log = logging.getLogger(__name__)
-
 
 class Events(BaseCallbackHandler):
     """A callback handler that keeps the runs of one call; thread-safe."""
@@ -37,7 +33,6 @@ class Events(BaseCallbackHandler):
     run_inline = True  # keeps the order of events and avoids a thread per event under asyncio
 
     def __init__(self) -> None:
-        _hear_llama_index()
         self._lock = threading.Lock()
         self._parents: dict[UUID, UUID | None] = {}
         self._retrieved: dict[UUID, Sequence[Document]] = {}
@@ -194,13 +189,5 @@ class Events(BaseCallbackHandler):
                 self._models[run_id] = model_run
 
 
-def _hear_llama_index() -> None:
-    """Also listen to LlamaIndex, if the application uses it: its parts may run inside a chain."""
-    if "llama_index.core" not in sys.modules:
-        return
-    try:
-        from langchain_franq._llama_index import install
-
-        install()
-    except (ImportError, AttributeError) as error:  # of another version, or still being imported
-        log_failure(_log, "what LlamaIndex does inside a chain is not captured", error)
+current: ContextVar[Events | None] = ContextVar("franq_capture", default=None)
+"""What keeps the events of this context, where an application has no chain to be wrapped."""

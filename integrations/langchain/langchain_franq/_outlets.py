@@ -18,7 +18,7 @@ from langchain_franq._shapes import ANSWER_KEYS, Located, locate
 
 def outlet_of(call: Call) -> Whole | Claims:
     """The outlet for the answer of a stream."""
-    return Claims(call) if call.watch.stream == "claims" else Whole(call)
+    return Claims(call) if call.chain.stream_mode == "claims" else Whole(call)
 
 
 class Whole:
@@ -61,9 +61,9 @@ class Claims:
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        watch = call.watch
+        chain = call.chain
         self._stream = ClaimStream(
-            watch.guard, self._lookup, release=watch.release, id=str(call.run_id)
+            chain.guard, self._lookup, release=chain.release, id=str(call.run_id)
         )
         self._text = _AfterPrompt(lambda: call.capture.prompts)
         self._shown = False
@@ -135,7 +135,7 @@ class Claims:
         """The piece of the answer in a chunk; None if that is not certain yet."""
         if isinstance(chunk, Mapping):  # noted here: each lookup would read all chunks again
             self._carried |= {k: v for k, v in chunk.items() if k in PASSAGE_KEYS}
-        found = _answer_in(chunk, self._call.watch.output_key)
+        found = _answer_in(chunk, self._call.chain.output_key)
         self._streamable = self._streamable or bool(found and found.text)
         return found
 

@@ -16,11 +16,11 @@ from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables.utils import AddableDict
 from pydantic import BaseModel
 
+from franq_guard.capture.fields import ALL
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._messages import Report, text_of, with_text
 from langchain_franq._state import command_in
 from langchain_franq._texts import (
-    ALL,
     HISTORY_KEYS,
     Path,
     as_messages,
@@ -64,7 +64,7 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
     Args:
         output: what a chain returned.
         output_key: the key of the answer in a mapping, or a dotted path.
-        fields: of a structured output; see :func:`~langchain_franq._texts.is_named_by`. A string
+        fields: of a structured output; see :func:`~franq_guard.capture.fields.is_named`. A string
             or message in its place, as from a fallback, is the answer itself.
 
     Raises:

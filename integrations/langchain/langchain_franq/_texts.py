@@ -26,9 +26,6 @@ HISTORY_KEYS = ("chat_history", "history")
 
 _SPEAKERS = ("user", "human", "assistant", "ai")
 
-ALL = "*"
-"""In ``fields=``: all texts."""
-
 
 def mapped(value: Any, change: Change, path: Path = ()) -> Any:
     """``value`` with each text changed; ``value`` itself if nothing changes.
@@ -141,12 +138,6 @@ def _is_turn(value: Any) -> bool:
         return value.get("role") in _SPEAKERS and "content" in value
     pair = isinstance(value, tuple) and len(value) == 2
     return pair and value[0] in _SPEAKERS and isinstance(value[1], str)
-
-
-def is_named_by(fields: Collection[str], path: Path) -> bool:
-    """Whether ``fields`` name the path: by ``*``, or by its dotted path or a beginning of that."""
-    at = ".".join(path)
-    return any(name == ALL or at == name or at.startswith(f"{name}.") for name in fields)
 
 
 def is_structured(value: Any) -> bool:

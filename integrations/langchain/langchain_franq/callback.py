@@ -13,6 +13,7 @@ from langchain_core.outputs import LLMResult
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import EvidenceOfTwo, NoPassagesNote, chosen_passages
+from franq_guard.capture.fields import ALL
 from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import ToldByModels, Watching
@@ -24,7 +25,7 @@ from langchain_franq._messages import text_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
 from langchain_franq._shapes import NO_ANSWER, has_stopped, locate, question_of
-from langchain_franq._texts import ALL, given_texts, is_passage, is_prose, texts_in
+from langchain_franq._texts import given_texts, is_passage, is_prose, texts_in
 from langchain_franq._turns import messages_in, seen_in_tools
 
 if TYPE_CHECKING:

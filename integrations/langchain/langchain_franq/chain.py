@@ -21,15 +21,13 @@ from langchain_core.runnables.utils import Input, Output
 from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
-from franq_guard.capture.evidence import EvidenceOfTwo, NoPassagesNote, check_evidence
+from franq_guard.capture.evidence import EvidenceOfTwo, check_evidence
 from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, check_stream_mode
 from franq_guard.streaming.release import OnClaim, OnReport, Release
-from langchain_franq._call import Call, Watch, all_checked
+from langchain_franq._call import Call, all_checked
 from langchain_franq._construction import (
-    NoFieldsNote,
-    SavedStateNote,
-    is_cumulative,
+    Notes,
     refuse_structured,
     warn_of_memory,
 )
@@ -142,14 +140,12 @@ class GuardedChain(RunnableSerializable[Input, Output]):
     stream_mode: StreamMode = "buffer"
     release: Release
     _models: list[LocalModel] = PrivateAttr(default_factory=list)
-    _note: NoPassagesNote = PrivateAttr(default_factory=NoPassagesNote)
-    _no_fields: NoFieldsNote = PrivateAttr(default_factory=NoFieldsNote)
-    _saved: SavedStateNote | None = PrivateAttr(default=None)
+    _notes: Notes = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Find the chain's own models and start recording them."""
         self._models = models_of(self.bound, self.guard)
-        self._saved = SavedStateNote(self.bound)
+        self._notes = Notes(self.bound)
 
     def __getstate__(self) -> dict[Any, Any]:
         """For pickle: everything but the local models' recorders, which a copy attaches again."""
@@ -172,11 +168,16 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         """The local models found in the chain."""
         return self._models
 
+    @property
+    def notes(self) -> Notes:
+        """The warnings that its runs log, each once."""
+        return self._notes
+
     def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
         """Run the chain and check its answer."""
 
         def run(value: Any, run_manager: ChainRun, config: RunnableConfig) -> Any:
-            call = Call(self._watch, value, run_manager.run_id)
+            call = Call(self, value, run_manager.run_id)
             with running_out_of_sight():
                 output = self.bound.invoke(value, call.observed(config), **kwargs)
             reading = call.read(output)
@@ -190,7 +191,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         """:meth:`invoke`, with the check in a thread so that the event loop stays free."""
 
         async def run(value: Any, run_manager: AsyncChainRun, config: RunnableConfig) -> Any:
-            call = Call(self._watch, value, run_manager.run_id)
+            call = Call(self, value, run_manager.run_id)
             with running_out_of_sight():
                 output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
             reading = call.read(output)
@@ -251,7 +252,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         def run(
             values: Iterator[Any], run_manager: ChainRun, config: RunnableConfig
         ) -> Iterator[Any]:
-            call = Call(self._watch, next(values), run_manager.run_id)
+            call = Call(self, next(values), run_manager.run_id)
             with closing(outlet_of(call)) as outlet:
                 for chunk in self.bound.stream(call.value, call.observed(config), **kwargs):
                     yield from outlet.feed(chunk)
@@ -268,7 +269,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         async def run(
             values: AsyncIterator[Any], run_manager: AsyncChainRun, config: RunnableConfig
         ) -> AsyncIterator[Any]:
-            call = Call(self._watch, await anext(values), run_manager.run_id)
+            call = Call(self, await anext(values), run_manager.run_id)
             with closing(outlet_of(call)) as outlet:
                 async for chunk in self.bound.astream(call.value, call.observed(config), **kwargs):
                     for part in await outlet.afeed(chunk):
@@ -285,26 +286,8 @@ class GuardedChain(RunnableSerializable[Input, Output]):
     def _calls(
         self, values: Sequence[Any], runs: Sequence[ChainRun | AsyncChainRun], configs: Configs
     ) -> tuple[list[Call], Configs]:
-        watch = self._watch
-        calls = [Call(watch, value, run.run_id) for value, run in zip(values, runs, strict=True)]
+        calls = [Call(self, value, run.run_id) for value, run in zip(values, runs, strict=True)]
         return calls, [c.observed(config) for c, config in zip(calls, configs, strict=True)]
-
-    @property
-    def _watch(self) -> Watch:
-        return Watch(
-            self.guard,
-            self._models,
-            self.release,
-            self.stream_mode,
-            input_key=self.input_key,
-            output_key=self.output_key,
-            fields=self.fields,
-            cumulative=is_cumulative(self.bound),
-            evidence=self.evidence,
-            note=self._note,
-            no_fields=self._no_fields,
-            saved=self._saved,
-        )
 
     def _refuse_graph(self) -> None:
         if is_compiled_graph(self.bound):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -12,7 +12,6 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.capture.evidence import (
     EvidenceOfOne,
-    NoPassagesNote,
     check_evidence,
     chosen_passages,
 )
@@ -22,7 +21,7 @@ from franq_guard.capture.outlet import REPORT_KEY, Labels, StreamMode, check_gua
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, texts_to_check, tool_texts, with_checked
 from langchain_franq._capture import Capture
-from langchain_franq._construction import NoFieldsNote, SavedStateNote, warn_of_memory
+from langchain_franq._construction import Notes, warn_of_memory
 from langchain_franq._find import models_of
 from langchain_franq._job import job_of
 from langchain_franq._node import inside, runnable_of
@@ -99,7 +98,7 @@ def guard_node(
         evidence=evidence if evidence is not None else context,
         fields=tuple(fields),
         release=Release(on_report, raise_on),
-        saved=SavedStateNote(inner),
+        notes=Notes(inner),
     )
     return RunnableLambda(node.check, node.acheck, name="franq")
 
@@ -117,13 +116,11 @@ class _Node:
     evidence: EvidenceOfOne | None
     fields: tuple[str, ...]
     release: Release
-    saved: SavedStateNote
-    note: NoPassagesNote = field(default_factory=NoPassagesNote)
-    no_fields: NoFieldsNote = field(default_factory=NoFieldsNote)
+    notes: Notes
 
     def check(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
-        self.saved(config)
+        self.notes.saved_state(config)
         with running_out_of_sight():
             written = self.writer.invoke(state, inside(config, capture)) if self.writer else {}
         made = _Written(self, state, written, capture)
@@ -131,7 +128,7 @@ class _Node:
 
     async def acheck(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
-        self.saved(config)
+        self.notes.saved_state(config)
         hidden = inside(config, capture)
         with running_out_of_sight():
             written = await self.writer.ainvoke(state, hidden) if self.writer else {}
@@ -153,7 +150,7 @@ class _Written:
         if self._located is None and node.answer is None and not capture.texts:
             found = {text: path for text, path in self._unnamed().items() if is_prose(text)}
         if self._by_fields and not found:
-            node.no_fields(node.fields)
+            node.notes.no_fields(node.fields)
         of_tools = [] if self._by_fields else tool_texts(self._new, capture)
         own = [self._located.text] if self._located and not self._by_fields else []
         texts = [*own, *(text for text in [*found, *of_tools] if text not in own)]
@@ -212,7 +209,7 @@ class _Written:
             question=question_of(self._given, self._node.question),
             answer=text,
             passages=self._passages(text),
-            note=self._node.note,
+            note=self._node.notes.no_passages,
         )
 
     def _passages(self, text: str) -> list[Passage]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.tracers.context import register_configure_hook
@@ -14,19 +13,14 @@ from franq_guard.capture.evidence import NoPassagesNote, passages_of
 from franq_guard.capture.job import Job
 from franq_guard.capture.outlet import check_guard
 from langchain_franq._capture import Capture
+from langchain_franq._events import current
 from langchain_franq._find import local_models, models_of
 from langchain_franq._job import job_of
 
 if TYPE_CHECKING:
     from franq_guard import Guard
 
-_active: ContextVar[Capture | None] = ContextVar("franq_capture", default=None)
-register_configure_hook(_active, inheritable=True)
-
-
-def current_capture() -> Capture | None:
-    """What records the calls in this context; None outside of :func:`capture`."""
-    return _active.get()
+register_configure_hook(current, inheritable=True)
 
 
 class Captured:
@@ -99,8 +93,8 @@ def capture(*parts: Any) -> Iterator[Captured]:
         if tokenizer is not None:  # a llama_cpp.Llama is not recorded
             Recorder.attach(model, tokenizer)
     captured = Capture()
-    token = _active.set(captured)
+    token = current.set(captured)
     try:
         yield Captured(captured, parts)
     finally:
-        _active.reset(token)
+        current.reset(token)

@@ -23,6 +23,7 @@ from franq_guard.capture.evidence import (
     passages_of,
     usual_passages,
 )
+from franq_guard.capture.fields import is_named
 from franq_guard.capture.job import Job, acheck_together, check_together, gathered
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buffered
@@ -37,7 +38,7 @@ from langchain_franq._model_run import ModelRun
 from langchain_franq._quiet import running_out_of_sight, unobserved, words_out_of_sight
 from langchain_franq._rewritten import is_json, rewritten
 from langchain_franq._shapes import STREAM_A_CHAIN, question_of
-from langchain_franq._texts import is_named_by, mapped, texts_in
+from langchain_franq._texts import mapped, texts_in
 from langchain_franq._turns import messages_in, passages_of_turns, seen_in_tools, with_earlier
 from langchain_franq._written import written
 
@@ -224,7 +225,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     def named_texts(self, structured: Any) -> list[str]:
         """The texts of a structured answer that are to be checked."""
         found = [(path, text) for path, text in texts_in(structured) if text.strip()]
-        named = [text for path, text in found if is_named_by(self._fields, path)]
+        named = [text for path, text in found if is_named(path, self._fields)]
         if not named:
             self._no_fields(self._fields)
         return named

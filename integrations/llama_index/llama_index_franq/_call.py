@@ -11,6 +11,7 @@ from llama_index.core.schema import NodeWithScore
 
 from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
+from franq_guard.capture.fields import check_fields
 from franq_guard.capture.job import Job, check_together, gathered, joined
 from franq_guard.capture.local import check_recorded
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
@@ -22,7 +23,6 @@ from llama_index_franq._events import announce, unobserved
 from llama_index_franq._evidence import evidence_of, named_by_user, passage_of, usual_evidence
 from llama_index_franq._fields import (
     BEFORE_THE_PARSER,
-    check_fields,
     texts_at,
     with_texts,
     without_texts,

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
@@ -97,12 +97,10 @@ def _install() -> None:
                 get_dispatcher().add_event_handler(_Router())
 
 
-class OwnHandler(BaseEventHandler):
-    """The base class of this package's handlers, which are also told of LangChain's events."""
-
-
-class _Router(OwnHandler):
+class _Router(BaseEventHandler):
     """Passes events to the captures of the context they occur in."""
+
+    hears_langchain: ClassVar[bool] = True
 
     @classmethod
     def class_name(cls) -> str:

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from llama_index.core.bridge.pydantic import BaseModel
 
-ALL = "*"
-"""In ``fields=``: every text."""
+from franq_guard.capture.fields import is_named
 
 BEFORE_THE_PARSER = (
     "guard before the parser (the text that the object is made from), or name the text fields to "
     "check one by one: fields=('summary', 'findings.text'); fields=('*',) means all"
 )
-
-
-def check_fields(fields: Collection[str], stream: str) -> tuple[str, ...]:
-    """``fields`` as given to a wrapper.
-
-    Raises:
-        ValueError: for one string in place of several, or a stream of single claims.
-    """
-    if isinstance(fields, str):
-        raise ValueError(f"fields takes names, such as ({fields!r},), not one string")
-    if fields and stream != "buffer":
-        raise ValueError(f"fields of a structured answer are not streamed: not stream={stream!r}")
-    return tuple(fields)
 
 
 def texts_at(value: Any, fields: Collection[str]) -> dict[str, str]:
@@ -63,29 +49,28 @@ def json_in(text: str) -> Any:
 
 
 def _mapped(
-    value: Any, fields: Collection[str], change: Callable[[str, str], str], place: str = ""
+    value: Any,
+    fields: Collection[str],
+    change: Callable[[str, str], str],
+    place: str = "",
+    path: tuple[str, ...] = (),
 ) -> Any:
+    """``value`` with its named texts changed; ``place`` is ``path`` with the numbers of items."""
     if isinstance(value, str):
-        return change(place, value) if value.strip() and _is_named(place, fields) else value
-    if isinstance(value, BaseModel):
-        pairs = {name: getattr(value, name) for name in type(value).model_fields}
-        return value.model_copy(update=_members(pairs, fields, change, place))
-    if isinstance(value, Mapping):
-        return _members(value, fields, change, place)
+        return change(place, value) if value.strip() and is_named(path, fields) else value
     if isinstance(value, (list, tuple)):
-        return [_mapped(v, fields, change, f"{place}[{i}]") for i, v in enumerate(value)]
-    return value
-
-
-def _members(
-    pairs: Mapping[Any, Any], fields: Collection[str], change: Callable[[str, str], str], place: str
-) -> dict[Any, Any]:
+        return [_mapped(v, fields, change, f"{place}[{i}]", path) for i, v in enumerate(value)]
+    if not isinstance(value, (BaseModel, Mapping)):
+        return value
     at = f"{place}." if place else ""
-    return {key: _mapped(inner, fields, change, f"{at}{key}") for key, inner in pairs.items()}
+    new = {
+        key: _mapped(inner, fields, change, f"{at}{key}", (*path, str(key)))
+        for key, inner in _members(value)
+    }
+    return value.model_copy(update=new) if isinstance(value, BaseModel) else new
 
 
-def _is_named(place: str, fields: Collection[str]) -> bool:
-    """Whether ``place`` is one of ``fields`` or lies below it; numbers of items do not count."""
-    plain = ".".join(part.partition("[")[0] for part in place.split(".") if part[:1] != "[")
-    names = (name == ALL or plain == name or plain.startswith(f"{name}.") for name in fields)
-    return any(names)
+def _members(value: BaseModel | Mapping[Any, Any]) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, Mapping):
+        return value.items()
+    return [(name, getattr(value, name)) for name in type(value).model_fields]

@@ -30,7 +30,6 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard.capture.evidence import passages_of
 from franq_guard.capture.own_calls import is_own_call
-from llama_index_franq._events import OwnHandler
 
 _ROLES = {"system": "system", "ai": "assistant", "tool": "tool"}
 _installing = threading.Lock()
@@ -95,7 +94,7 @@ def _tell(event: BaseEvent) -> None:
     if is_own_call():
         return
     for handler in get_dispatcher().event_handlers:
-        if isinstance(handler, OwnHandler):
+        if getattr(handler, "hears_langchain", False):  # one of this package's
             handler.handle(event)
 
 

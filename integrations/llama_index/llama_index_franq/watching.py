@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from inspect import BoundArguments
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaReceivedEvent
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
@@ -15,7 +16,7 @@ from pydantic import PrivateAttr
 from franq_guard.capture.evidence import EvidenceOfTwo
 from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
-from llama_index_franq._events import OwnHandler, hear_langchain, tell
+from llama_index_franq._events import hear_langchain, tell
 from llama_index_franq._legacy import LegacyHandler
 from llama_index_franq._runs import Runs, suppressed
 
@@ -162,8 +163,10 @@ class _Spans(BaseSpanHandler[Any]):
         """No span objects are kept."""
 
 
-class _Events(OwnHandler):
+class _Events(BaseEventHandler):
     """Passes events to the run of their span."""
+
+    hears_langchain: ClassVar[bool] = True
 
     _runs: Runs = PrivateAttr()
 
