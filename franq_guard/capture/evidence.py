@@ -248,8 +248,8 @@ def _document(value: Any) -> Iterator[Passage]:
         yield from _passages(parts if isinstance(parts, list) else None)
         return
     about = getattr(node, "metadata", None)
-    own = (getattr(node, "id", None), getattr(node, "node_id", None))
-    yield from _made(text, about if isinstance(about, Mapping) else {}, *own)
+    ids = (getattr(node, "id", None), getattr(node, "node_id", None))
+    yield from _made(text, about if isinstance(about, Mapping) else {}, *ids)
 
 
 def _made(text: str, about: Mapping[str, Any], *own: object) -> Iterator[Passage]:

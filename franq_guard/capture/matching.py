@@ -212,15 +212,15 @@ def _share_of(text: str | None, wanted: Sequence[str]) -> float:
 
     Of a text of a few words all must be there, in a row.
     """
-    own = _words(text or "")
-    if not own or not wanted:
+    held = _words(text or "")
+    if not held or not wanted:
         return 0.0
-    if len(own) < FEWEST_WORDS:
-        return len(own) / len(wanted) if f" {' '.join(own)} " in f" {' '.join(wanted)} " else 0.0
+    if len(held) < FEWEST_WORDS:
+        return len(held) / len(wanted) if f" {' '.join(held)} " in f" {' '.join(wanted)} " else 0.0
     if len(wanted) == 1:
-        return float(wanted[0] in own)
+        return float(wanted[0] in held)
     pairs = set(pairwise(wanted))
-    return len(pairs & set(pairwise(own))) / len(pairs)
+    return len(pairs & set(pairwise(held))) / len(pairs)
 
 
 def _overlapping(text: str, wanted: str) -> bool:
@@ -233,10 +233,10 @@ def _within(position: int, size: int) -> int:
 
 def _share_in(text: str, stretches: set[str], words: Sequence[str]) -> float:
     """The share of the six-word stretches of ``text`` that are among ``stretches`` of ``words``."""
-    own = _WORD.findall(unescaped(text))
-    if len(own) < _SHINGLE:
-        return float(" ".join(own) in " ".join(words))
-    found = _stretches(own)
+    held = _WORD.findall(unescaped(text))
+    if len(held) < _SHINGLE:
+        return float(" ".join(held) in " ".join(words))
+    found = _stretches(held)
     return sum(stretch in stretches for stretch in found) / len(found)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 _log = logging.getLogger(__name__)
-_MOST_TOLD = 1000
+_MOST_TEXTS = 1000
 """How many texts of models inside tools are kept."""
 
 FoundT = TypeVar("FoundT")
@@ -151,7 +151,7 @@ class Watching(Watcher):
         self._guard, self._evidence = guard, evidence
 
 
-class ToldByModels(Generic[FoundT]):
+class FoundForTexts(Generic[FoundT]):
     """Texts that a model inside a tool wrote in earlier runs, each with what the tool had found.
 
     In a follow-up turn such a text is among the messages. It is not evidence itself; what the tool
@@ -166,7 +166,7 @@ class ToldByModels(Generic[FoundT]):
         """Keep what the tool had found when a model wrote ``text``; may be empty."""
         self._found.pop(text.strip(), None)
         self._found[text.strip()] = found
-        if len(self._found) > _MOST_TOLD:
+        if len(self._found) > _MOST_TEXTS:
             self._found.popitem(last=False)
 
     def found(self, text: str) -> Sequence[FoundT] | None:

@@ -44,7 +44,7 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
     if located.fields:
         return {t: p for p, t in texts_in(output) if t.strip() and is_named(p, located.fields)}
     known = given_texts(given)
-    said = {text_of(m) for m in _messages_of(output) if isinstance(m, AIMessage)}
+    ai_texts = {text_of(m) for m in _messages_of(output) if isinstance(m, AIMessage)}
     stretches = _stretches([located.text, *capture.texts])
     whole = {text.strip() for text in capture.texts if len(_WORD.findall(text)) > 1}
 
@@ -53,10 +53,10 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
             return False
         all_of_one = text.strip() in whole
         if is_passage(path):
-            own = capture.written_in(text, given)
-            return any(all_of_one or len(part.split()) >= FEWEST_WORDS for part in own)
+            written = capture.written_in(text, given)
+            return any(all_of_one or len(part.split()) >= FEWEST_WORDS for part in written)
         repeats = not stretches.isdisjoint(_stretches([text]))
-        return all_of_one or text == located.text or text in said or repeats
+        return all_of_one or text == located.text or text in ai_texts or repeats
 
     found: dict[str, Path] = {}
     for path, text in texts_in(output):
@@ -82,8 +82,8 @@ def with_blocks(message: BaseMessage, checked: Checked, report: Report) -> BaseM
     """
     content = mapped(message.content, lambda _, text: checked.get(text, (text, {}))[0])
     known = message.response_metadata
-    told = {**(known.get(REPORT_KEY) or report), BY_A_MODEL_KEY: True}
-    update = {"content": content, "response_metadata": {**known, REPORT_KEY: told}}
+    marked_report = {**(known.get(REPORT_KEY) or report), BY_A_MODEL_KEY: True}
+    update = {"content": content, "response_metadata": {**known, REPORT_KEY: marked_report}}
     return message.model_copy(update=update)
 
 
@@ -103,12 +103,12 @@ def with_checked(
         capture: of the run.
         known: texts of the input, which stay as they are.
     """
-    told = {
+    by_raw_text = {
         job.lead + answer.original: (job.lead + answer.text, answer.to_dict())
         for job, answer in zip(jobs, answers, strict=True)
     }
-    texts = {raw: new for raw, (new, _) in told.items() if raw and raw not in known}
-    of_tools = _with_tool_texts(output, told, capture)
+    texts = {raw: new for raw, (new, _) in by_raw_text.items() if raw and raw not in known}
+    of_tools = _with_tool_texts(output, by_raw_text, capture)
     return mapped(of_tools, lambda _, text: texts.get(text, text))
 
 
@@ -118,9 +118,9 @@ def _with_tool_texts(output: Any, checked: Checked, capture: Capture) -> Any:
         if (raw := str(message.text)) in checked and capture.wrote_in_a_tool(raw):
             text, report = checked[raw]
             new = with_text(message, text, {**report, BY_A_MODEL_KEY: True})
-        own = written_in_blocks(message, capture.wrote_inside_tools)
-        own = [text for text in own if text in checked]
-        return with_blocks(new, checked, checked[own[0]][1]) if own else new
+        in_blocks = written_in_blocks(message, capture.wrote_inside_tools)
+        in_blocks = [text for text in in_blocks if text in checked]
+        return with_blocks(new, checked, checked[in_blocks[0]][1]) if in_blocks else new
 
     changed = {id(message): checked_message(message) for message in _tools_of(output)}
     if not changed:
@@ -130,8 +130,8 @@ def _with_tool_texts(output: Any, checked: Checked, capture: Capture) -> Any:
 
 def _tools_of(output: Any) -> list[ToolMessage]:
     """The messages of tools in an output, but for those that a guard has checked."""
-    told = [message for message in _messages_of(output) if isinstance(message, ToolMessage)]
-    return [message for message in told if REPORT_KEY not in message.response_metadata]
+    tools = (message for message in _messages_of(output) if isinstance(message, ToolMessage))
+    return [message for message in tools if REPORT_KEY not in message.response_metadata]
 
 
 def _messages_of(output: Any) -> Sequence[Any]:

@@ -34,13 +34,13 @@ def written_in_blocks(message: object, wrote: Callable[[str], bool]) -> list[str
 
     If it wrote no more than values of a few words, they are all that such a block says.
     """
-    told = [passage.text for passage in passages_in_blocks(message)]
-    if not told or not isinstance(message, ToolMessage):
+    block_texts = [passage.text for passage in passages_in_blocks(message)]
+    if not block_texts or not isinstance(message, ToolMessage):
         return []
     blocks = [block for block in message.content if not is_text(block)]
     long = [text for _, text in texts_in(blocks) if len(text.split()) >= FEWEST_WORDS]
-    own = [text for text in long if wrote(text)]
-    return list(dict.fromkeys(own or [text for text in told if wrote(text)]))
+    by_models = [text for text in long if wrote(text)]
+    return list(dict.fromkeys(by_models or [text for text in block_texts if wrote(text)]))
 
 
 def read_by_model(message: BaseMessage) -> str:

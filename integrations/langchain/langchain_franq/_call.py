@@ -100,11 +100,11 @@ class Call:
         else:
             located = locate(output, key, self.chain.fields)
         found = texts_to_check(output, located, self.value, self.capture)
-        own = [] if located.fields else [located.text]
+        answers = [] if located.fields else [located.text]
         beside = {text: path[0] for text, path in found.items() if path}
         if not located.fields:
             beside |= dict.fromkeys(tool_texts(output, self.capture), "messages")
-        texts = [*own, *(text for text in {**found, **beside} if text not in own)]
+        texts = [*answers, *(text for text in {**found, **beside} if text not in answers)]
         if not texts:  # of named fields; what a model left out must not break the chain
             self.chain.notes.no_fields(located.fields)
             texts = [""]
@@ -165,8 +165,8 @@ class Reading:
             return self.deliver(checked)
         _, report = self._released(checked)
         marked = self.call.chain.guard.policy.marked
-        told = "".join(remarks(answer.verdicts, marked) for answer in checked)
-        return self.located.after(told, report)
+        all_remarks = "".join(remarks(answer.verdicts, marked) for answer in checked)
+        return self.located.after(all_remarks, report)
 
     def rest(self, text: str, answer: GuardedAnswer) -> Any:
         """The last chunk of a stream of claims: the last ``text``, the report and the rest."""

@@ -91,19 +91,19 @@ class Capture(Events):
         given; nor does a tool's text that is itself the ``answer`` (of a tool that answers
         directly). ``known`` is for texts of tools of earlier turns.
         """
-        told = self._but_itself(self._returned_by_tools(), answer)
+        by_tools = self._but_itself(self._returned_by_tools(), answer)
         artifacts = [artifact_passages(made) for _, made in self._tool_outputs]
         found = self.retrieved() or passages_of(artifacts)
         with self._lock:
             called = list(self._called_with)
-        beside = [*self._fetched_beside(found), *with_returned(found, told, called)]
+        beside = [*self._fetched_beside(found), *with_returned(found, by_tools, called)]
         beside += self._replaced(found, answer, given) if found else []
         return (
             (passages_of([*found, *beside]) if found else [])
             or self.usual(output, given)
             or self._but_written(without_joined(passages_of(self._steps)), asked_in(given))
             or with_earlier(
-                told,
+                by_tools,
                 lambda: (
                     self._but_itself(self._of_turns(messages_in(given, output), known), answer)
                     or self._quoted(answer, given)
@@ -127,9 +127,9 @@ class Capture(Events):
         """
         with self._lock:
             texts = list(dict.fromkeys(self._texts))
-        quotes = quoted(texts, calls_behind(answer, self._answering()))
-        asked = asked_in(given)
-        return self._but_written(without_joined(that_hold(found, quotes, asked)), asked)
+        runs, asked = calls_behind(answer, self._answering()), asked_in(given)
+        pages = that_hold(found, quoted(texts, runs), asked, runs)
+        return self._but_written(without_joined(pages), asked)
 
     def usual(self, output: Any, given: Any) -> list[Passage]:
         """What is under a usual key of the output, else of the input, and no model wrote."""
@@ -178,7 +178,7 @@ class Capture(Events):
     def _quoted(self, answer: str, given: Any) -> list[Passage]:
         runs = calls_behind(answer, self._answering())
         with self._lock:
-            texts, said = list(self._texts), [*self._called_with, *self._said]
+            texts, spoken = list(self._texts), [*self._called_with, *self._earlier_turns]
             filled = passages_of(self._filled)
             searched = bool(self._retrievers)
         if not runs or searched:
@@ -186,8 +186,8 @@ class Capture(Events):
         shown = [p for p in filled if any(p.text.strip() in run.seen for run in runs)]
         quotes = without_joined(shown) or without_joined(quoted(texts, runs))
         found = self._but_written(quotes, asked_in(given))
-        own = [*given_texts(given), *said] if found else []
-        return without_written_by(found, [Writer([text]) for text in own])
+        no_evidence = [*given_texts(given), *spoken] if found else []
+        return without_written_by(found, [Writer([text]) for text in no_evidence])
 
     def _given_to_a_prompt(self, answer: str, given: Any) -> list[Passage]:
         """Documents anywhere in the input, but for those that no prompt of the ``answer`` has."""
@@ -203,9 +203,9 @@ class Capture(Events):
             if not is_error(made) and (text := text_of_tool(made)) is not None:
                 inside = self._texts_inside(id)
                 blocks = passages_in_blocks(made, inside)
-                told = passages_of([without_written(text, inside), blocks])
+                texts = passages_of([without_written(text, inside), blocks])
                 known = [passage.text for passage in found]
-                found += without_echoed(told, self._called_with[:before], known)
+                found += without_echoed(texts, self._called_with[:before], known)
         return passages_of(found)
 
     def _of_turns(self, messages: Sequence[BaseMessage], known: FoundFor | None) -> list[Passage]:
@@ -232,8 +232,8 @@ class Capture(Events):
     def wrote(self, text: str) -> bool:
         """Whether a model wrote ``text`` or a part of it."""
         with self._lock:
-            own = [run.new_text for run in self._models.values()]
-        return without_written(text, own) != text
+            by_models = [run.new_text for run in self._models.values()]
+        return without_written(text, by_models) != text
 
     def wrote_in_a_tool(self, text: str) -> bool:
         """Whether a model inside a tool wrote ``text`` or a part of it, which that tool returned.
@@ -246,8 +246,8 @@ class Capture(Events):
 
     def wrote_inside_tools(self, text: str) -> bool:
         """Whether a model inside any tool wrote ``text`` or a part of it."""
-        own = [run.new_text for run in self._runs_by(tools=True)]
-        return without_written(text, own) != text
+        by_models = [run.new_text for run in self._runs_by(tools=True)]
+        return without_written(text, by_models) != text
 
     def tool_texts_by_models(self) -> list[str]:
         """What tools returned that a model inside them wrote, or a part of it, as it is read."""

@@ -86,7 +86,7 @@ def quiet(request: ToolCallRequest, capture: Capture) -> ToolCallRequest:
     return _QuietRequest(request.tool_call, request.tool, request.state, request.runtime, capture)
 
 
-class Told:
+class ToolResult:
     """One call of a tool: what it returned is checked where a model wrote it or it is the answer.
 
     Args:
@@ -98,7 +98,7 @@ class Told:
     def __init__(
         self,
         request: ToolCallRequest,
-        make: Callable[[Told, str, str | None], Job],
+        make: Callable[[ToolResult, str, str | None], Job],
         release: Release,
     ) -> None:
         self.request, self.capture = request, Capture()
@@ -138,14 +138,14 @@ class Told:
 
         known = given_texts(self._given)
         texts = {raw: new for raw, (new, _) in checked.items() if raw not in known}
-        told = _with_answers(returned, change) if checked else returned
-        return _with_updates(told, lambda _, text: texts.get(text, text))
+        with_messages = _with_answers(returned, change) if checked else returned
+        return _with_updates(with_messages, lambda _, text: texts.get(text, text))
 
     def _texts_of(self, update: Values) -> dict[str, Path]:
         """A model's texts in a state's update, but for messages that a guard inside has checked."""
         found = texts_to_check(update, NO_ANSWER, self._given, self.capture)
-        said = update.get("messages") or ()
-        known = {text_of(m) for m in said if REPORT_KEY in m.response_metadata}
+        messages = update.get("messages") or ()
+        known = {text_of(m) for m in messages if REPORT_KEY in m.response_metadata}
         return {text: path for text, path in found.items() if text not in known}
 
     def _with_report(
@@ -160,10 +160,10 @@ class Told:
 
     def _with_blocks(self, message: BaseMessage, checked: Checked) -> BaseMessage:
         """A tool's message with the checked texts in its blocks; it is marked as a model's."""
-        own = written_in_blocks(message, self.capture.wrote)
-        if not own:
+        by_model = written_in_blocks(message, self.capture.wrote)
+        if not by_model:
             return message
-        new = with_blocks(message, checked, checked[own[0]][1])
+        new = with_blocks(message, checked, checked[by_model[0]][1])
         if getattr(message, "artifact", None) is None:
             found = [document_of(p) for p in self.capture.evidence(self.stored)]
             return new.model_copy(update={"artifact": found})
@@ -171,9 +171,9 @@ class Told:
 
     def _is_checked(self, message: ToolMessage | AIMessage) -> bool:
         """Whether it is checked; of an AI message the texts of its update decide."""
-        told = isinstance(message, AIMessage) or answers_directly(self.request.tool)
+        counts = isinstance(message, AIMessage) or answers_directly(self.request.tool)
         text = text_of(message)
-        return bool(text.strip()) and (told or self.capture.wrote(text))
+        return bool(text.strip()) and (counts or self.capture.wrote(text))
 
 
 def _updates_in(returned: Any) -> Iterator[Values]:
@@ -237,7 +237,7 @@ def _with_answer(
     """
     raw = str(message.text)
     checked = with_text(message, text, report)
-    artifact = mapped(message.artifact, lambda _, told: text if told == raw else told)
+    artifact = mapped(message.artifact, lambda _, value: text if value == raw else value)
     if artifact is None and passages:
         artifact = [document_of(passage) for passage in passages]
     return checked.model_copy(update={"artifact": artifact})

@@ -45,7 +45,7 @@ class Events(BaseCallbackHandler):
         self._filled: list[Passage] = []
         self._documents: set[str] = set()
         self._texts: list[str] = []
-        self._said: set[str] = set()
+        self._earlier_turns: set[str] = set()
         self._called_with: list[str] = []
         self._called_before: dict[UUID, int] = {}
 
@@ -77,10 +77,12 @@ class Events(BaseCallbackHandler):
         """
         found = step_passages(outputs)
         texts = [text for _, text in texts_in(outputs)]
-        said = earlier_turns_in(outputs)
+        earlier = earlier_turns_in(outputs)
         with self._lock:
             written = [run.text for run in self._models.values() if run.text]
-            self._said |= {t for t in said if not any(same_text(t, own) for own in written)}
+            self._earlier_turns |= {
+                t for t in earlier if not any(same_text(t, by_model) for by_model in written)
+            }
             self._steps += found
             self._documents |= {document.page_content for document in documents_in(outputs)}
             self._texts += texts
@@ -177,8 +179,8 @@ class Events(BaseCallbackHandler):
         run.info = {**(first.generation_info or {}), **metadata}
         calls = [call["args"] for call in getattr(message, "tool_calls", ())]
         run.arguments = [text for _, text in texts_in(calls)]
-        said = text_of(message) if isinstance(message, BaseMessage) else ""
-        run.text, run.ended_at, run.ended = first.text or said, monotonic(), True
+        elsewhere = text_of(message) if isinstance(message, BaseMessage) else ""
+        run.text, run.ended_at, run.ended = first.text or elsewhere, monotonic(), True
 
     def _enter(
         self, run_id: UUID, parent_run_id: UUID | None, model_run: ModelRun | None = None

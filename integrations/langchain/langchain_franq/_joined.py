@@ -77,25 +77,34 @@ def is_in_one(text: str, runs: Iterable[ModelRun]) -> bool:
 
 
 def that_hold(
-    found: Sequence[Passage], texts: Iterable[Passage], asked: Iterable[str]
+    found: Sequence[Passage],
+    texts: Iterable[Passage],
+    asked: Iterable[str],
+    runs: Sequence[ModelRun],
 ) -> list[Passage]:
     """Those of the ``texts`` that have one of the passages ``found`` in them, and more besides.
 
-    As the page has from which a hit was cut. A text with the question (``asked``) is a prompt, and
-    one that joins what was found, cut to a length or not, with no more than labels is no text of
-    its own.
+    As the page has from which a hit was cut. One that joins what was found, cut to a length or not,
+    with no more than labels is no text of its own. Nor is one with the question (``asked``) where
+    the prompt of the ``runs`` has it nowhere else: that is the prompt, or most of it.
     """
     known = {plain(passage.text) for passage in found}
     questions = [words for words in map(plain, asked) if words]
+    seen = [run.words_seen for run in runs]
 
     def holds(text: str) -> bool:
         whole = plain(text)
         parts, _ = _parts_and_rest(whole, known)
-        beside = len("".join(words_beside(whole, known)))
-        is_prompt = any(question in whole for question in questions)
-        return bool(parts) and beside > _BETWEEN * len(parts) and not is_prompt
+        prompts = [words for words in seen if whole in words]
+        if not parts or any(_asks(whole, q, words) for q in questions for words in prompts):
+            return False
+        return len("".join(words_beside(whole, known))) > _BETWEEN * len(parts)
 
     return [text for text in texts if holds(text.text)]
+
+
+def _asks(text: str, question: str, prompt: str) -> bool:
+    return question in text and text.count(question) >= prompt.count(question)
 
 
 def _joins(text: str, texts: Iterable[str]) -> bool:

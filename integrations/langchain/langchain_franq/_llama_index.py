@@ -93,8 +93,8 @@ def _tell(handler: Any, event: BaseEvent, ids: dict[str, UUID | None]) -> None:
         handler.on_llm_end(result, **ended)
     elif isinstance(event, LLMChatEndEvent) and event.response is not None:
         handler.on_chat_model_start({}, [[*map(_message, event.messages)]], **ids)
-        said = ChatGeneration(message=AIMessage(event.response.message.content or ""))
-        handler.on_llm_end(LLMResult(generations=[[said]]), **ended)
+        generation = ChatGeneration(message=AIMessage(event.response.message.content or ""))
+        handler.on_llm_end(LLMResult(generations=[[generation]]), **ended)
 
 
 def _documents(nodes: Sequence[Any]) -> list[Document]:

@@ -23,8 +23,8 @@ _PLACES = ("start_index", "end_index")
 
 def text_of(message: BaseMessage) -> str:
     """What a message says: its text, or if it has none its refusal or the words of its audio."""
-    own = str(message.text)
-    return own if own.strip() else next(filter(str.strip, _texts_elsewhere(message)), own)
+    text = str(message.text)
+    return text if text.strip() else next(filter(str.strip, _texts_elsewhere(message)), text)
 
 
 def with_text(message: BaseMessage, text: str, report: Report | None) -> BaseMessage:
@@ -51,8 +51,8 @@ def with_text(message: BaseMessage, text: str, report: Report | None) -> BaseMes
     if changed and spoken == str(message.text):
         content = text if isinstance(content, str) else _blocks(content, text)
     if report is not None:
-        told = {REMOVED_KEY: sorted(set(removed))} if removed else {}
-        metadata[REPORT_KEY] = {**report, **told}
+        listed = {REMOVED_KEY: sorted(set(removed))} if removed else {}
+        metadata[REPORT_KEY] = {**report, **listed}
     update = {"content": content, "response_metadata": metadata, "additional_kwargs": extra}
     return message.model_copy(update=update)
 
@@ -140,11 +140,11 @@ def is_text(block: Block) -> bool:
 def _blocks(content: Sequence[Block], text: str) -> list[Block]:
     """The blocks with ``text`` in place of the first one of text."""
     texts = [block for block in content if is_text(block)]
-    told = [block for block in texts if isinstance(block, dict)]
+    dicts = [block for block in texts if isinstance(block, dict)]
     notes = {
-        "annotations": [note for block in told for note in _notes(block)],
+        "annotations": [note for block in dicts for note in _notes(block)],
         # Their positions are those of the cited document, which stays as it is.
-        "citations": [note for block in told for note in block.get("citations") or ()],
+        "citations": [note for block in dicts for note in block.get("citations") or ()],
     }
     kept = {key: found for key, found in notes.items() if found}
     new: Block = {"type": "text", "text": text, **kept}

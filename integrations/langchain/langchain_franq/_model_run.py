@@ -172,10 +172,10 @@ def without_echoed(
     writers = [Writer(called_with, "\n".join(seen))]
     left: list[Passage] = []
     for passage in returned:
-        own = written_parts(passage.text, writers)
-        text = without_written(passage.text, own)
+        echoed = written_parts(passage.text, writers)
+        text = without_written(passage.text, echoed)
         size, whole = (len("".join(t.split())) for t in (text, passage.text))
-        if 2 * size > whole or tells_beside(passage.text, own):
+        if 2 * size > whole or tells_beside(passage.text, echoed):
             left.append(passage)
         elif not is_little(text):
             left.append(replace(passage, text=text))

@@ -151,8 +151,8 @@ def _sources_for(handler: BaseCallbackHandler) -> _SourcesOnly | None:
 
 
 def _own_events_for(handler: BaseCallbackHandler) -> _SourcesOnly | None:
-    told = _tells_events(handler) or type(handler).__name__ == "StreamToolCallHandler"
-    return _SourcesOnly(handler, custom=True) if told else None
+    listens = _tells_events(handler) or type(handler).__name__ == "StreamToolCallHandler"
+    return _SourcesOnly(handler, custom=True) if listens else None
 
 
 class _SourcesOnly(BaseCallbackHandler):
@@ -205,22 +205,22 @@ class _SourcesOnly(BaseCallbackHandler):
     on_chat_model_start = on_llm_start
 
     def on_tool_start(
-        self, *told: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
+        self, *args: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
     ) -> None:
         """Pass on that a tool was called."""
         self._parents[run_id] = parent_run_id
-        self._handler.on_tool_start(*told, run_id=run_id, parent_run_id=parent_run_id, **about)
+        self._handler.on_tool_start(*args, run_id=run_id, parent_run_id=parent_run_id, **about)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **about: Any) -> None:
         """Pass on what a tool returned, without its text if a model ran inside."""
         self._handler.on_tool_end(self._shown(output, run_id), run_id=run_id, **about)
 
     async def _atool_start(
-        self, *told: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
+        self, *args: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
     ) -> None:
         self._parents[run_id] = parent_run_id
         about |= {"run_id": run_id, "parent_run_id": parent_run_id}
-        await self._handler.on_tool_start(*told, **about)
+        await self._handler.on_tool_start(*args, **about)
 
     async def _atool_end(self, output: Any, *, run_id: UUID, **about: Any) -> None:
         await self._handler.on_tool_end(self._shown(output, run_id), run_id=run_id, **about)

@@ -84,8 +84,10 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
             lambda text, report: with_text(AIMessageChunk(content="", id=output.id), text, report),
         )
     if output is None or isinstance(output, (bool, int, float)):
-        said = "" if output is None else str(output)  # a number stays a number without a mark
-        return Located(said, lambda text, _: output if text == said else text, lambda text, _: text)
+        spelled = "" if output is None else str(output)  # a number stays a number without a mark
+        return Located(
+            spelled, lambda text, _: output if text == spelled else text, lambda text, _: text
+        )
     if isinstance(output, Mapping):
         return _in_mapping(output, output_key)
     return _structured(output, (ALL,), may_lack=False)
@@ -210,8 +212,8 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
 
 def asked_in(value: Any) -> list[str]:
     """The question in a chain's input, and what a model said before: neither is evidence."""
-    said = [text_of(m) for m in messages_inside(value) if isinstance(m, AIMessage)]
-    return [question_of(value), *said]
+    by_models = [text_of(m) for m in messages_inside(value) if isinstance(m, AIMessage)]
+    return [question_of(value), *by_models]
 
 
 def may_pass(chunk: Any, given: Any, output_key: str | None) -> bool:

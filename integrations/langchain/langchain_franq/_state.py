@@ -42,8 +42,8 @@ def with_values(written: Any, values: Values) -> Any:
     if (command := command_in(written)) is not None:
         return replace(command, update=with_values(command.update, values))
     if isinstance(written, BaseModel):
-        own = {key: v for key, v in values.items() if key in type(written).model_fields}
-        return written.model_copy(update=own)
+        known = {key: v for key, v in values.items() if key in type(written).model_fields}
+        return written.model_copy(update=known)
     if is_dataclass(written) and not isinstance(written, type):
         names = {field.name for field in fields(written)}
         return replace(written, **{key: v for key, v in values.items() if key in names})
@@ -65,8 +65,8 @@ def update_in(written: Any) -> Values:
 
 def _of(one: Any, values: Values, *, first: bool) -> Values:
     """Those of the values that belong to one of several updates; new ones go to the first."""
-    own = update_in(one)
-    return {key: v for key, v in values.items() if key in own or (first and key == REPORT_KEY)}
+    held = update_in(one)
+    return {key: v for key, v in values.items() if key in held or (first and key == REPORT_KEY)}
 
 
 def _is_pair(item: Any) -> bool:

@@ -40,8 +40,8 @@ def mapped(value: Any, change: Change, path: Path = ()) -> Any:
     if isinstance(value, BaseMessage):
         if not isinstance(value, AIMessage):
             return value
-        said = with_text(value, change(path, text_of(value)), None)
-        return value if said == value else said
+        changed = with_text(value, change(path, text_of(value)), None)
+        return value if changed == value else changed
     if isinstance(value, Document) or callable(getattr(value, "get_content", None)):
         return value  # also a node of LlamaIndex
     if isinstance(value, Mapping):
@@ -84,9 +84,9 @@ def given_texts(given: Any) -> set[str]:
 
     Of a message in the form of a dict also the whole text of its blocks, as a graph's state has it.
     """
-    said = {str(m.text) for m in messages_inside(given) if isinstance(m, HumanMessage)}
+    by_users = {str(m.text) for m in messages_inside(given) if isinstance(m, HumanMessage)}
     whole = {text_of(m) for held in _lists_in(given) for m in as_messages(held)}
-    return said | whole | {text for _, text in texts_in(given)}
+    return by_users | whole | {text for _, text in texts_in(given)}
 
 
 def _lists_in(given: Any) -> list[Any]:
@@ -119,9 +119,9 @@ def earlier_turns_in(value: Any) -> list[str]:
     """
     held = _turns_in(value)
     upto = max((i for i, m in enumerate(held) if isinstance(m, AIMessage)), default=-1)
-    said = [text_of(m) for m in held[: upto + 1] if isinstance(m, (AIMessage, HumanMessage))]
+    spoken = [text_of(m) for m in held[: upto + 1] if isinstance(m, (AIMessage, HumanMessage))]
     kept = [value.get(key) for key in HISTORY_KEYS] if isinstance(value, Mapping) else []
-    return said + [text for _, text in texts_in(kept)]
+    return spoken + [text for _, text in texts_in(kept)]
 
 
 def _turns_in(value: Any) -> list[BaseMessage]:

@@ -113,8 +113,8 @@ def _of_tools(
             artifact = artifact_passages(message)
             if behind is None:
                 given = [passage.text for passage in (*seen, *found)]
-                told = without_echoed(_returned(message, written), called, given)
-                found += with_returned(artifact, told, called)
+                returned = without_echoed(_returned(message, written), called, given)
+                found += with_returned(artifact, returned, called)
             else:
                 found += artifact or behind
     return passages_of(found)

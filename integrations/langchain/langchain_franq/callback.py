@@ -16,7 +16,7 @@ from franq_guard.capture.evidence import EvidenceOfTwo, NoPassagesNote, chosen_p
 from franq_guard.capture.fields import ALL
 from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel, check_recorded
-from franq_guard.capture.watching import ToldByModels, Watching
+from franq_guard.capture.watching import FoundForTexts, Watching
 from franq_guard.streaming.release import OnReport
 from langchain_franq._beside import texts_to_check
 from langchain_franq._find import models_of
@@ -101,7 +101,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         )
         self._input_key, self._output_key = input_key, output_key
         self._note = NoPassagesNote()
-        self._told: ToldByModels[Passage] = ToldByModels()
+        self._found_for: FoundForTexts[Passage] = FoundForTexts()
         self._roots = Roots(lambda run: self.watches(str(run)))
 
     @property
@@ -275,12 +275,12 @@ class FranqCallback(Watching, BaseCallbackHandler):
     def _gather(self, root: Root, output: Any, answer: str) -> Job:
         capture, given = root.capture, root.given
         passages = (
-            capture.evidence(output, given, answer, known=self._told.found)
+            capture.evidence(output, given, answer, known=self._found_for.found)
             if self._evidence is None
             else chosen_passages(self._evidence, given, output)
         )
         for text in capture.tool_texts_by_models():
-            self._told.note(text, passages)
+            self._found_for.note(text, passages)
         return job_of(
             self._guard,
             self._models,
@@ -290,7 +290,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
             passages=passages,
             note=self._note,
             id=str(root.run_id),
-            also_seen=seen_in_tools(messages_in(given, output), self._told.found),
+            also_seen=seen_in_tools(messages_in(given, output), self._found_for.found),
         )
 
 
@@ -319,10 +319,10 @@ def _texts_beside_messages(root: Root, output: Mapping[str, Any]) -> list[str]:
 
     Its messages hold no new text, but those of earlier turns.
     """
-    own = {key: value for key, value in output.items() if key != "messages"}
+    others = {key: value for key, value in output.items() if key != "messages"}
     known, called = given_texts(root.given), {text.strip() for text in root.capture.arguments}
-    found = [*texts_to_check(own, NO_ANSWER, root.given, root.capture)]
-    for path, text in texts_in(own):  # in the JSON of a tool call
+    found = [*texts_to_check(others, NO_ANSWER, root.given, root.capture)]
+    for path, text in texts_in(others):  # in the JSON of a tool call
         made = text.strip() in called and text not in known and not is_passage(path)
         if made and is_prose(text):
             found.append(text)

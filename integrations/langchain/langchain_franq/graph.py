@@ -152,8 +152,8 @@ class _Written:
         if self._by_fields and not found:
             node.notes.no_fields(node.fields)
         of_tools = [] if self._by_fields else tool_texts(self._new, capture)
-        own = [self._located.text] if self._located and not self._by_fields else []
-        texts = [*own, *(text for text in [*found, *of_tools] if text not in own)]
+        answer = [self._located.text] if self._located and not self._by_fields else []
+        texts = [*answer, *(text for text in [*found, *of_tools] if text not in answer)]
         self._beside = sorted(
             {path[0] for path in found.values() if path} | {"messages" for _ in of_tools}
         )
@@ -167,8 +167,8 @@ class _Written:
         """The answer; None if there is none this time, since a writer may only search or ask."""
         node, held = self._node, self._new if self._node.writer else self._state
         if node.fields:
-            told = node.writer is None or any(text.strip() for _, text in texts_in(held))
-            return locate(held, None, node.fields) if told else None
+            has_text = node.writer is None or any(text.strip() for _, text in texts_in(held))
+            return locate(held, None, node.fields) if has_text else None
         key = node.answer or next((key for key in _ANSWERS if key in held), None)
         if node.writer and not _has(held, key) and not self._misses(key):
             return None
@@ -190,13 +190,13 @@ class _Written:
         """Whether it is an answer of this turn: not the user's, nor in the state before."""
         key, text = located.path[0], located.text.strip()
         value = self._state[key]
-        said = value[-1] if isinstance(value, list) and value else value
-        if not text and isinstance(said, AIMessage) and said.tool_calls:  # it only calls tools
+        last = value[-1] if isinstance(value, list) and value else value
+        if not text and isinstance(last, AIMessage) and last.tool_calls:  # it only calls tools
             return False
         wrote = text in [written.strip() for written in self._capture.texts]
-        if self._node.writer and _is_among(said, self._given.get(key)):
-            return wrote and not isinstance(said, HumanMessage)
-        return not isinstance(said, HumanMessage) or wrote or self._capture.wrote(text)
+        if self._node.writer and _is_among(last, self._given.get(key)):
+            return wrote and not isinstance(last, HumanMessage)
+        return not isinstance(last, HumanMessage) or wrote or self._capture.wrote(text)
 
     def _job(self, text: str) -> Job:
         return gathered(lambda: self._gather(text), self._node.guard, text, unobserved=unobserved)

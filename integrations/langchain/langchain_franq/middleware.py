@@ -30,7 +30,7 @@ from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buf
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture
 from langchain_franq._construction import NoFieldsNote
-from langchain_franq._direct import Told, quiet
+from langchain_franq._direct import ToolResult, quiet
 from langchain_franq._find import models_of
 from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import text_of, with_text
@@ -114,8 +114,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         call = self._call(request)
         with running_out_of_sight(call.capture):
             response = handler(request)
-        said = _Said(self, call, response)
-        return said.delivered(check_together(said.jobs))
+        result = _ModelResult(self, call, response)
+        return result.delivered(check_together(result.jobs))
 
     async def awrap_model_call(
         self,
@@ -126,27 +126,27 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         call = self._call(request)
         with running_out_of_sight(call.capture):
             response = await handler(request)
-        said = _Said(self, call, response)
-        return said.delivered(await acheck_together(said.jobs))
+        result = _ModelResult(self, call, response)
+        return result.delivered(await acheck_together(result.jobs))
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
         """Call a tool, hidden from streams; check its result if a model wrote it or it answers."""
-        told = Told(request, self.tool_job, self._release)
-        with running_out_of_sight(told.capture, words_out_of_sight):
-            returned = handler(quiet(request, told.capture))
-        return told.delivered(returned, check_together(told.jobs(returned)))
+        result = ToolResult(request, self.tool_job, self._release)
+        with running_out_of_sight(result.capture, words_out_of_sight):
+            returned = handler(quiet(request, result.capture))
+        return result.delivered(returned, check_together(result.jobs(returned)))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """:meth:`wrap_tool_call` with the check in a thread."""
-        told = Told(request, self.tool_job, self._release)
-        with running_out_of_sight(told.capture, words_out_of_sight):
-            returned = await handler(quiet(request, told.capture))
-        jobs = told.jobs(returned)
-        return told.delivered(returned, await acheck_together(jobs) if jobs else [])
+        result = ToolResult(request, self.tool_job, self._release)
+        with running_out_of_sight(result.capture, words_out_of_sight):
+            returned = await handler(quiet(request, result.capture))
+        jobs = result.jobs(returned)
+        return result.delivered(returned, await acheck_together(jobs) if jobs else [])
 
     def _call(self, request: ModelRequest[Any]) -> _Call:
         """Prepare a call of the model: attach a recorder if it is a local model."""
@@ -173,9 +173,9 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         found = written(self._guard, call.models, run, text)
         passages = self._passages(call.request, run, call.capture)
         self._note(found.generation.prompt, passages)
-        said = call.request.messages
-        seen = seen_in_tools(said)
-        asked = question_of(said)
+        messages = call.request.messages
+        seen = seen_in_tools(messages)
+        asked = question_of(messages)
         return job_from(found, asked, passages, call.capture, id=message.id, also_seen=seen)
 
     def _passages(
@@ -185,10 +185,12 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             return passages_of(self._evidence(request.messages))
         if self._evidence is not None:
             return chosen_passages(self._evidence, request.state)
-        said = [message for message in request.messages if not isinstance(message, ToolMessage)]
+        but_tools = [
+            message for message in request.messages if not isinstance(message, ToolMessage)
+        ]
         now, before = passages_of_turns(request.messages)
         return with_earlier(
-            passages_of([now, capture.evidence(given=said)]),
+            passages_of([now, capture.evidence(given=but_tools)]),
             lambda: (
                 usual_passages(request.state)
                 or before
@@ -196,31 +198,31 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             ),
         )
 
-    def tool_job(self, told: Told, text: str, id: str | None) -> Job:
+    def tool_job(self, result: ToolResult, text: str, id: str | None) -> Job:
         """What is known of a text that a tool returned; ``id`` is that of its message."""
-        request, said = told.request, messages_in(told.request.state)
+        request, messages = result.request, messages_in(result.request.state)
 
         def gather() -> Job:
             return job_of(
                 self._guard,
                 models_of(request.tool, self._guard),
-                told.capture,
-                question=question_of(said),
+                result.capture,
+                question=question_of(messages),
                 answer=text,
-                passages=self._passages_of_tool(told, text),
+                passages=self._passages_of_tool(result, text),
                 note=self._note,
                 id=id,
             )
 
         return gathered(gather, self._guard, text, id=id, unobserved=unobserved)
 
-    def _passages_of_tool(self, told: Told, text: str) -> list[Passage]:
-        request = told.request
+    def _passages_of_tool(self, result: ToolResult, text: str) -> list[Passage]:
+        request = result.request
         if callable(self._evidence):
             return passages_of(self._evidence(messages_in(request.state)))
         if self._evidence is not None:
             return chosen_passages(self._evidence, request.state)
-        return told.capture.evidence(told.stored, request.state, text)
+        return result.capture.evidence(result.stored, request.state, text)
 
     def named_texts(self, structured: Any) -> list[str]:
         """The texts of a structured answer that are to be checked."""
@@ -254,7 +256,7 @@ class _Text:
     job: Job
 
 
-class _Said:
+class _ModelResult:
     """What one call of the model returned: its texts, their jobs, and the checked response."""
 
     def __init__(
@@ -291,8 +293,8 @@ class _Said:
             if text.index is None:
                 fields[text.text] = answer
             else:
-                said = text.job.lead + answer.text
-                result[text.index] = with_text(result[text.index], said, answer.to_dict())
+                checked_text = text.job.lead + answer.text
+                result[text.index] = with_text(result[text.index], checked_text, answer.to_dict())
         silent = {i for i, m in enumerate(result) if isinstance(m, AIMessage)}
         for i in silent - {text.index for text in self._texts}:
             result[i] = with_text(result[i], text_of(result[i]), None)

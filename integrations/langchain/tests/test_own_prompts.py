@@ -228,11 +228,13 @@ MORE = [
     "Their foreman was called Ole Berg, and he wrote forty letters about that winter to his wife.",
 ]
 PAGES = [f"{text} {more}" for text, more in zip(TEXTS, MORE, strict=True)]
+ASKING = [f"{page} {ASKED} Nobody knows." for page in PAGES]
 HEAD = "Here is what was found; cite each by its number, and say so where they tell nothing."
 REPLACED = {
     "texts": (lambda found: list(PAGES), blocks, PAGES),
     "dicts": (lambda found: [{"page": page} for page in PAGES], None, PAGES),
     "joined": (lambda found: blocks(PAGES), str, [blocks(PAGES)]),
+    "texts with the question": (lambda found: [*ASKING], blocks, ASKING),
     "the same with a head": (lambda found: f"{HEAD}\n\n{format_docs(found)}", str, []),
     "the same cut to a length": (lambda found: format_docs(found)[:220], str, []),
 }

@@ -197,7 +197,7 @@ class Beside:
         if sub is not None:
             return sub.group() + self._answered(text[sub.end() :], where, sub.group(1), ())
         released = self._call.capture.released
-        wrote = [run.text.strip() for run in self._runs() if not run.saw(text)]
+        wrote = [run.text.strip() for run in self._runs() if not run.was_given(text)]
         known = [re.escape(text) for text in sorted({*wrote, *released}, key=len, reverse=True)]
         if known and (found := re.compile("|".join(known))).search(text):
             return found.sub(lambda part: self._answered(part.group(), where, "", ()), text)
@@ -229,13 +229,13 @@ class Beside:
         if text in self._call.capture.released:
             return False
         held = (run for run in self._runs() if run.text.strip() in text)
-        return any(not run.saw(run.text) for run in held) or self._is_raw(text)
+        return any(not run.was_given(run.text) for run in held) or self._is_raw(text)
 
     def _is_raw(self, text: str) -> bool:
         """Whether the text is a part of what a model wrote."""
         wanted = text.strip()
         return len(wanted.split()) >= FEWEST_WORDS and any(
-            wanted in run.text and not run.saw(wanted) for run in self._runs()
+            wanted in run.text and not run.was_given(wanted) for run in self._runs()
         )
 
     def _unless_raw(self, value: Any, where: str) -> Any:

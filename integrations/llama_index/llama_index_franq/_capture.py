@@ -48,21 +48,23 @@ class ModelRun:
             return self.prompt
         return "\n".join(m.content or "" for m in self.messages or ())
 
-    def saw(self, text: str) -> bool:
+    def was_given(self, text: str) -> bool:
         """Whether it was given ``text``; then that is a document or a question, not its own."""
         return " ".join(text.split()) in " ".join(self.seen.split())
 
     @cached_property
-    def own(self) -> list[str]:
+    def own_sentences(self) -> list[str]:
         """The sentences of its text that it was not given."""
-        return [one for one in sentences_of(self.text) if not self.saw(one)]
+        return [one for one in sentences_of(self.text) if not self.was_given(one)]
 
     def wrote(self, text: str) -> bool:
         """Whether ``text`` is what it wrote or a part of it, but for a few words beside it."""
-        own = [sentence for sentence in self.own if len(sentence.split()) >= FEWEST_WORDS]
+        long = [
+            sentence for sentence in self.own_sentences if len(sentence.split()) >= FEWEST_WORDS
+        ]
         stripped = text.strip()
         return is_part_of(stripped, self.text.strip()) and any(
-            one in stripped or stripped in one for one in own
+            one in stripped or stripped in one for one in long
         )
 
 
@@ -76,7 +78,7 @@ class Capture:
         self._templates: list[dict[str, Any]] = []
         self._nodes: dict[tuple[str, str], NodeWithScore] = {}
         self._behind: set[tuple[str, str]] = set()
-        self.retold: set[tuple[str, str]] = set()  # nodes that a model inside a retriever wrote
+        self.rewritten: set[tuple[str, str]] = set()  # nodes that a model inside a retriever wrote
         self._retrieving: dict[str, int] = {}  # by span, how many runs had ended at its start
         self._released: dict[str, list[ModelRun]] = {}  # with the runs before it
         self._answers: list[Any] = []
@@ -97,12 +99,12 @@ class Capture:
         with self._lock:
             begun = self._retrieving.pop(span or "", len(self._runs))
             inside = list(self._runs.values())[begun:]
-        retold = [
+        rewritten = [
             node_key(node) for node in nodes if any(r.wrote(node_key(node)[1]) for r in inside)
         ]
-        answered = retold or len(self._documents(texts)) < len(texts)
+        answered = rewritten or len(self._documents(texts)) < len(texts)
         with self._lock:
-            self.retold.update(retold)
+            self.rewritten.update(rewritten)
             if answered:
                 self._behind.update(self._nodes)
             for node in nodes:
@@ -177,7 +179,7 @@ class Capture:
         document.
         """
         with self._lock:
-            nodes = [node for key, node in self._nodes.items() if key not in self.retold]
+            nodes = [node for key, node in self._nodes.items() if key not in self.rewritten]
         documents = set(self._documents(node_key(node)[1] for node in nodes))
         return [node for node in nodes if node_key(node)[1] in documents]
 
@@ -223,7 +225,7 @@ class Capture:
             asked = _ASKED.match(text)
             bodies = {text.strip(), text[asked.end() :].strip() if asked else ""} - {""}
             by = [runs for body in bodies for runs in answers.get(body, ())]
-            return any(not any(run.saw(text) for run in runs) for runs in by)
+            return any(not any(run.was_given(text) for run in runs) for runs in by)
 
         return [text for text in texts if not answered(text)]
 

@@ -97,7 +97,7 @@ def _nodes_of(responses: Iterable[Any]) -> Iterable[NodeWithScore]:
 
 def _was_given(run: ModelRun, response: Any) -> bool:
     text = getattr(response, "response", None) or getattr(response, "response_txt", None)
-    return isinstance(text, str) and bool(text.strip()) and run.saw(text)
+    return isinstance(text, str) and bool(text.strip()) and run.was_given(text)
 
 
 def unwritten(
@@ -114,7 +114,7 @@ def unwritten(
         if node_key(node) in retrieved:
             return text
         left = "" if capture.wrote(text) else _left(text, capture, run)
-        few = node_key(node) in capture.retold and is_little(left)
+        few = node_key(node) in capture.rewritten and is_little(left)
         return "" if few and left != text else left
 
     return with_left(nodes, left_of)
@@ -179,17 +179,21 @@ def usual_evidence(
         for key in keys:
             held = place.get(key) if isinstance(place, Mapping) else getattr(place, key, None)
             found = passages_of(held)
-            own = [p for p in found if not _asked(p.text, question)]
-            left = [replace(p, text=_left(p.text, capture, answer)) for p in own]
+            not_asked = [p for p in found if not _asked(p.text, question)]
+            left = [replace(p, text=_left(p.text, capture, answer)) for p in not_asked]
             kept = [p for p in left if p.text.strip()]
             if kept and not are_names(key, kept):
                 return kept
         return []
 
     is_dict = isinstance(response, Mapping)
-    told = under(PASSAGE_KEYS, response if is_dict else getattr(response, "metadata", None))
-    args = capture.template_args(run) if template and run is not None and not told else {}
-    return told or under((*PASSAGE_KEYS, *CONTEXT_KEYS), args)
+    under_usual_keys = under(
+        PASSAGE_KEYS, response if is_dict else getattr(response, "metadata", None)
+    )
+    args = (
+        capture.template_args(run) if template and run is not None and not under_usual_keys else {}
+    )
+    return under_usual_keys or under((*PASSAGE_KEYS, *CONTEXT_KEYS), args)
 
 
 def _is_all_of(response: Any, run: ModelRun) -> bool:
@@ -215,7 +219,7 @@ def _left(text: str, capture: Capture, run: ModelRun | None = None) -> str:
     # Compared by prompt, because a streaming run is a new object with each chunk.
     seen = None if run is None else run.seen
     counts = (r for r in capture.runs if r.seen != seen or r.text.strip() == text.strip())
-    wrote = [sentence for r in counts if not r.saw(text) for sentence in r.own]
+    wrote = [sentence for r in counts if not r.was_given(text) for sentence in r.own_sentences]
     return without_marked(without_written(text, [*wrote, *_released_in(text, capture)]))
 
 

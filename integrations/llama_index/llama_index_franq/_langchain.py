@@ -82,8 +82,8 @@ class _ToLlamaIndex(BaseCallbackHandler):
         if isinstance(asked, str):
             _tell(LLMCompletionEndEvent(prompt=asked, response=CompletionResponse(text=text)))
         elif asked is not None:
-            said = ChatResponse(message=ChatMessage(role="assistant", content=text))
-            _tell(LLMChatEndEvent(messages=asked, response=said))
+            written = ChatResponse(message=ChatMessage(role="assistant", content=text))
+            _tell(LLMChatEndEvent(messages=asked, response=written))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         """A model that failed has written nothing."""

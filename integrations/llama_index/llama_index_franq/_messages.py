@@ -56,11 +56,11 @@ def calls_alone(message: ChatMessage) -> ChatMessage | None:
     """``message`` with its tool calls and nothing else that a model said; None if it calls none."""
     calls = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
     kwargs = {name: message.additional_kwargs.get(name) for name in _CALLS}
-    told = {name: value for name, value in kwargs.items() if value}
-    if not calls and not told:
+    named = {name: value for name, value in kwargs.items() if value}
+    if not calls and not named:
         return None
     return ChatMessage(
-        role=message.role, blocks=[TextBlock(text=""), *calls], additional_kwargs=told
+        role=message.role, blocks=[TextBlock(text=""), *calls], additional_kwargs=named
     )
 
 

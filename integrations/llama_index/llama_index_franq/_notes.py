@@ -65,8 +65,8 @@ async def _change(agent: Any, ctx: Any, change: Callable[[list[Any]], list[Any]]
 
 
 def _is_answer(note: Any) -> bool:
-    own = isinstance(note, ChatMessage) and note.role == MessageRole.ASSISTANT
-    return own or isinstance(note, ResponseReasoningStep)
+    by_model = isinstance(note, ChatMessage) and note.role == MessageRole.ASSISTANT
+    return by_model or isinstance(note, ResponseReasoningStep)
 
 
 def _answered(note: Any, text: str) -> Any:

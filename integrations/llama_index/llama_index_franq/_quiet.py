@@ -147,6 +147,6 @@ def shown_result(result: ToolCallResult) -> ToolCallResult:
 
 def _emptied(message: ChatMessage, known: Collection[str]) -> ChatMessage:
     text = message.content or ""
-    own = message.role == MessageRole.ASSISTANT and text not in known
-    own = own or (message.role == MessageRole.USER and text.startswith(_RETRY))
-    return with_text(message, "") if own else message
+    by_model = message.role == MessageRole.ASSISTANT and text not in known
+    by_model = by_model or (message.role == MessageRole.USER and text.startswith(_RETRY))
+    return with_text(message, "") if by_model else message

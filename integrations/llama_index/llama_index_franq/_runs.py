@@ -196,8 +196,8 @@ class Runs:
         written = written_in(result, call.capture.runs, known)
         if written.unread and not answers:
             self._watcher.offer(_unread)
-        own = [(call, Answer(text, response=result)) for text in written.texts]
-        return [*call.inside, *own]
+        in_result = [(call, Answer(text, response=result)) for text in written.texts]
+        return [*call.inside, *in_result]
 
     # Streams ----------------------------------------------------------------------------------
 
@@ -270,14 +270,14 @@ class Runs:
             Release(),
             evidence=self._evidence,
         )
-        own = Call(watch, call.question, call.capture, response=answer.response)
+        made = Call(watch, call.question, call.capture, response=answer.response)
         text = answer.text or ""
 
         def gather() -> Job:
             if answer.calls is None:
-                return own.job(text, answer.nodes, answer.claims)
-            found = self._tools.evidence(own, answer.calls, call.tools, text)
-            return own.job(text, found, answer.claims)
+                return made.job(text, answer.nodes, answer.claims)
+            found = self._tools.evidence(made, answer.calls, call.tools, text)
+            return made.job(text, found, answer.claims)
 
         self._watcher.offer(gather)
 

@@ -79,11 +79,11 @@ def found_inside(
     result: ToolCallResult, capture: Capture, *, by_a_model: bool
 ) -> list[NodeWithScore] | None:
     """What is evidence instead of a tool's result; None if the result itself is."""
-    own = _own_nodes(result)
-    if own:
-        left = unwritten(own, capture)
+    returned = _own_nodes(result)
+    if returned:
+        left = unwritten(returned, capture)
         asked = nodes_asked(capture, capture.answer_run(result.tool_output.content))
-        if left == own and not asked:
+        if left == returned and not asked:
             return None
         return [*left, *capture.behind, *asked] or nodes_found(capture)
     found = nodes_found(capture)
@@ -96,8 +96,8 @@ def call_key(call: ToolCall | ToolCallResult) -> str:
     Some models give every call of a tool the same id: Ollama's is the name of the tool. Without
     dots, which would mean a path in an agent's state.
     """
-    told = json.dumps(call.tool_kwargs, sort_keys=True, default=str)
-    return f"{call.tool_id.replace('.', '_')}_{crc32(told.encode()):08x}"
+    arguments = json.dumps(call.tool_kwargs, sort_keys=True, default=str)
+    return f"{call.tool_id.replace('.', '_')}_{crc32(arguments.encode()):08x}"
 
 
 async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeWithScore]:
@@ -215,8 +215,8 @@ def _documents_in(raw: Any) -> list[Passage]:
     usual = [key for key in PASSAGE_KEYS if key in raw and _has_texts(raw[key])]
     found = next((found for key in usual if (found := passages_of(raw[key]))), [])
     others = {key: value for key, value in raw.items() if key not in (*usual, *NO_PASSAGES)}
-    told = "\n".join(f"{key}: {value}" for key, value in others.items() if value is not None)
-    return [*found, *passages_of(told)] if found else []
+    beside = "\n".join(f"{key}: {value}" for key, value in others.items() if value is not None)
+    return [*found, *passages_of(beside)] if found else []
 
 
 def _has_texts(value: Any) -> bool:
@@ -245,8 +245,8 @@ def _text_of(call: ToolCallResult) -> list[NodeWithScore]:
     text = call.tool_output.content
     if call.tool_name == EXECUTE_TOOL_NAME:
         text = without_written(text, [str(call.tool_kwargs.get("code", ""))])
-    said = text.strip() and text.strip() != EMPTY
-    return [_noted(as_read(text), call.tool_id, call.tool_name)] if said else []
+    says_something = text.strip() and text.strip() != EMPTY
+    return [_noted(as_read(text), call.tool_id, call.tool_name)] if says_something else []
 
 
 def remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeWithScore]:
@@ -264,8 +264,8 @@ def remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeW
 
 def _is_found(text: str, but: Collection[str]) -> bool:
     """Whether a tool's earlier text is something it found: no error, handoff or empty response."""
-    said = text.strip() not in ("", EMPTY) and text not in but
-    return said and not text.startswith(FAILED) and _HANDED_OFF.match(text) is None
+    says_something = text.strip() not in ("", EMPTY) and text not in but
+    return says_something and not text.startswith(FAILED) and _HANDED_OFF.match(text) is None
 
 
 def _plain(node: NodeWithScore) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from llama_index.core.agent.workflow import ToolCallResult
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
-from franq_guard.capture.watching import ToldByModels
+from franq_guard.capture.watching import FoundForTexts
 from llama_index_franq._beside import wrote_in_tool
 from llama_index_franq._call import Call
 from llama_index_franq._capture import Capture
@@ -30,7 +30,7 @@ class WatchedTools:
     """
 
     def __init__(self) -> None:
-        self._told: ToldByModels[NodeWithScore] = ToldByModels()
+        self._found_for: FoundForTexts[NodeWithScore] = FoundForTexts()
 
     def evidence(
         self, call: Call, results: Sequence[ToolCallResult], ran: Mapping[str, Capture], answer: str
@@ -57,15 +57,15 @@ class WatchedTools:
         self, call: Call, result: ToolCallResult, capture: Capture | None
     ) -> list[NodeWithScore] | None:
         if failed(result):
-            self._told.note(result.tool_output.content, ())  # it may repeat the model's words
+            self._found_for.note(result.tool_output.content, ())  # it may repeat the model's words
             return None
         if capture is None:
             return None
         by_a_model = wrote_in_tool(replace(call, capture=capture), result.tool_output)
         nodes = found_inside(result, capture, by_a_model=by_a_model)
         if by_a_model:
-            own = nodes_in([result]) if nodes is None else nodes
-            self._told.note(result.tool_output.content, own)
+            evidence = nodes_in([result]) if nodes is None else nodes
+            self._found_for.note(result.tool_output.content, evidence)
         return nodes
 
     def _earlier(
@@ -76,6 +76,6 @@ class WatchedTools:
         now = {result.tool_output.content for result in results}
         nodes: list[NodeWithScore] = []
         for node in remembered((run and run.messages) or (), now):
-            behind = self._told.found(node.node.get_content(metadata_mode=MetadataMode.NONE))
+            behind = self._found_for.found(node.node.get_content(metadata_mode=MetadataMode.NONE))
             nodes += [node] if behind is None else behind
         return nodes

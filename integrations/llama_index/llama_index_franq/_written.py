@@ -66,7 +66,7 @@ def _is_of(text: str, run: ModelRun) -> bool:
 
 def _seen(text: str, runs: Iterable[ModelRun]) -> bool:
     """Whether a model was given ``text``: a question, or a document."""
-    return any(run.saw(text) for run in runs)
+    return any(run.was_given(text) for run in runs)
 
 
 def _texts(value: Any, seen: set[int]) -> Iterator[str]:
@@ -93,8 +93,10 @@ def _parts(value: Any) -> Iterable[Any] | None:
         return ()
     if isinstance(value, BaseModel):
         named = [getattr(value, name, None) for name in type(value).model_fields]
-        own = [*value.values(), getattr(value, "result", None)] if isinstance(value, Event) else []
-        return [*named, *own]
+        of_event = (
+            [*value.values(), getattr(value, "result", None)] if isinstance(value, Event) else []
+        )
+        return [*named, *of_event]
     if is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, one.name, None) for one in fields(value)]
     return None
