@@ -30,7 +30,7 @@ PASS = "The pass is closed from November to March."
         ("Open in January.", "Open November to February.", "Open November to February."),
         # a day outside, one that stands by itself, and two ranges that have it
         ("It is open on Sundays.", LIBRARY, "It is open on Sundays."),
-        ("It is open on Saturdays.", SHOP, "It is open on Saturdays."),
+        ("It is open on Saturdays.", SHOP, "It is open on Sat."),
         ("It opens on Fridays.", f"{LIBRARY} On Fridays it closes at 8.", "It opens on Fridays."),
         ("It runs in June.", f"{POOL} Tours: April to June.", "It runs in June."),
         # of one day, and not of all of them

@@ -8,7 +8,8 @@ this order.
 - `written_out`: what a text says by its form: `html` (markup), `tables/` (each row as a sentence),
   `replies` (a question with its "No"), `lists` (the words before a list, "Pool: no");
   `rewritten` leads back to the original
-- `spelling`, `amounts/`, `numerals`: a claim's numbers and dates as the passages write them
+- `spelling`, `amounts/`, `numerals`, `aliases`: a claim's numbers, dates and names as the passages
+  write them
 - `comparing/`: "A has more beds than B", computed from the cells of a table
 - `reading`, `encoder_input`, `encoder`: the network over (claim, text) pairs
 - `nearness`: the cosine of the embeddings of claim and chunk

@@ -10,31 +10,35 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from franq_guard.faithfulness.small.aliases import names_as_in
 from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.amounts.days import days_as_in
+from franq_guard.faithfulness.small.amounts.eras import eras_as_in
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
 from franq_guard.faithfulness.small.differences.frequencies import frequencies_as_in
 from franq_guard.faithfulness.small.plain import plain
 from franq_guard.faithfulness.small.signs import limits_as_in
 from franq_guard.records import Span
 
-SPELLING: Final = "spelling20"
+SPELLING: Final = "spelling21"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 
 def as_written(claim: str, text: str) -> str:
-    """Return the claim with each number, date and measure in the spelling of `text`.
+    """Return the claim with each number, date, measure and name in the spelling of `text`.
 
-    Only where `text` has the same value in another spelling and not in the claim's own, or where a
-    bound holds for its number (:func:`.bounds.exact`): nothing else of the claim changes, but that
-    it is plain (:func:`.plain.plain`). What may be two values of the text stays as it is.
+    Only where `text` has the same in another spelling and not in the claim's own, or where a bound
+    holds for its number (:func:`.bounds.exact`): nothing else of the claim changes, but that it is
+    plain (:func:`.plain.plain`). What may be two values of the text stays as it is.
 
     Args:
-        claim: whose numbers are looked up.
+        claim: whose numbers and names are looked up.
         text: all that may support it.
     """
     text = plain(text).text
-    claim = days_as_in(text, frequencies_as_in(text, plain(limits_as_in(text, claim)).text))
+    claim = plain(limits_as_in(text, claim)).text
+    for reader in (frequencies_as_in, days_as_in, eras_as_in, names_as_in):
+        claim = reader(text, claim)
     found = list(read(claim))
     known = _spellings(text) if found else {}
     places: dict[Span, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Reads which weekdays or months a text names by a range, or by all but a few.
+"""Reads which weekdays or months a text names in short, by a range, or by all but a few.
 
 "Open on Thursdays" is stated by "open from Tuesday to Saturday", "closed on Mondays" by "open daily
 except Mondays": the words differ, so that encoder and look-ups would take them for other facts.
@@ -34,6 +34,9 @@ _DAILY: Final = re.compile(
     rf"(?: (?:and|or)(?: on)? ({_DAY}))?"
 )
 _ANY: Final = re.compile(rf"\b{_NAME}")
+_BESIDE_NUMBER: Final = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)? (?P<after>{_NAME})|\b(?P<before>{_NAME}),? (?=\d{{1,2}}\b)"
+)
 _NAMED: Final = re.compile(
     rf"\b(?P<closed>closed )?(?:on|in) (?:an? )?(?P<name>{_NAME})"
     rf"(?!,? \d|,? (?:and|or|to|until|through) {_NAME}|, {_NAME})"
@@ -65,9 +68,30 @@ def days_as_in(text: str, claim: str) -> str:
         text: all that may support the claim.
         claim: one with "only", "every" or "except" stays as it is.
     """
+    claim = _spelled_as_in(text, claim)
     named = [] if _ONLY.search(claim) else list(_NAMED.finditer(claim))
     changes = [(one.span(), written) for one in named if (written := _written(text, one))]
     return rewritten(claim, changes).text
+
+
+def _spelled_as_in(text: str, claim: str) -> str:
+    """The claim with its days and months as a text has them in its dates: "Mon 3 Feb"."""
+    changes = []
+    for one in _ANY.finditer(claim):
+        found = _dated(text).get(one[0][:3].lower())
+        if found and one[0] not in text:
+            changes.append((one.span(), found))
+    return rewritten(claim, changes).text
+
+
+@lru_cache(maxsize=256)
+def _dated(text: str) -> dict[str, str]:
+    """How a text writes the days and months beside a number, by their first three letters."""
+    found: dict[str, str] = {}
+    for match in _BESIDE_NUMBER.finditer(text):
+        name = (match["after"] or match["before"]).removesuffix(".")
+        found.setdefault(name[:3].lower(), name)
+    return found
 
 
 def _written(text: str, named: re.Match[str]) -> str:
