@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from franq_guard.faithfulness.small.rewritten import rewritten
-from franq_guard.records import Span
 
 _WEEK: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _YEAR: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -42,13 +41,14 @@ _NAMED: Final = re.compile(
     rf"(?!,? \d|,? (?:and|or|to|until|through) {_NAME}|, {_NAME})"
 )
 _ONLY: Final = re.compile(r"\b(?:only|just|except|first|last|every|next)\b", re.IGNORECASE)
-_OPENS: Final = re.compile(r"\bopen(?:s|ed|ing)?\b[^.!?]{0,60}$", re.IGNORECASE)
+_OPENS: Final = re.compile(r"\bopen(?:s|ed|ing)?\b[^.!?]*$", re.IGNORECASE)
+_FURTHEST: Final = 80
+"""So many characters before the days are looked through for a word of opening."""
 
 
 class _Days(NamedTuple):
     """A stretch of a text, in lower case at its start, and what it is about."""
 
-    span: Span
     text: str
     within: frozenset[str]
     """Weekdays or months."""
@@ -108,14 +108,9 @@ def _written(text: str, named: re.Match[str]) -> str:
 @lru_cache(maxsize=256)
 def _days(text: str) -> tuple[tuple[_Days, ...], frozenset[str]]:
     """What a text names by ranges, and what by itself."""
-    found = (*_ranges(text), *_daily(text))
-    spans = [days.span for days in found]
-    alone = {
-        one[0][:3].lower()
-        for one in _ANY.finditer(text)
-        if not any(start <= one.start() < end for start, end in spans)
-    }
-    return found, frozenset(alone)
+    rest = _DAILY.sub(" ", _RANGE.sub(" ", text))
+    alone = frozenset(name[:3].lower() for name in _ANY.findall(rest))
+    return (*_ranges(text), *_daily(text)), alone
 
 
 def _ranges(text: str) -> Iterator[_Days]:
@@ -134,6 +129,7 @@ def _daily(text: str) -> Iterator[_Days]:
 
 
 def _found(match: re.Match[str], within: frozenset[str], outside: frozenset[str]) -> _Days:
-    opens = _OPENS.search(match.string, 0, match.start()) is not None
+    start = match.start()
+    opens = _OPENS.search(match.string, max(0, start - _FURTHEST), start) is not None
     written = re.sub("^(?:From|Daily|Every)", lambda word: word[0].lower(), match[0])
-    return _Days(match.span(), written, within, outside, opens)
+    return _Days(written, within, outside, opens)

@@ -22,9 +22,8 @@ _BETWEEN: Final = re.compile(
     r"[;()]|[,:](?!\d)|\s[–—-]\s|\b(?:and|but|while|whereas|or|against|than)\b"
 )
 """What stands between the parts of a sentence."""
-_FROM_TO: Final = re.compile(
-    r"\bfrom ([^,;]*?\d[^,;]*? (?:in|on|at|by) [^,;]*?) to (?=[^,;]*?\d[^,;]*? (?:in|on|at|by) )"
-)
+_WITH: Final = r"[^,;]{0,40}?\d[^,;]{0,40}? (?:in|on|at|by) "
+_FROM_TO: Final = re.compile(rf"\bfrom ({_WITH}[^,;]{{0,40}}?) to (?={_WITH})")
 """Two parts, too: "from 3 million in 2021 to 4 million in 2022"."""
 _AFTER: Final = re.compile(
     r"\b(in|at|by|from|of|for|to|on|with|into|under|against|over|near|as) (?:the |an? )?([\w’'-]+)"

@@ -14,7 +14,7 @@ from franq_guard.faithfulness.small.tokens import tokens
 
 _DENIED: Final = re.compile(
     r"(?:[;,:–—]|\b(?:and|but|while|whereas|though|although)\b)\s+"
-    r"(?:(?:but|and|while|whereas|though|although)\s+)?(?P<subject>[^;,:–—.!?]+?)\s+"
+    r"(?:(?:but|and|while|whereas|though|although)\s+)?(?P<subject>[^;,:–—.!?]{1,80}?)\s+"
     r"(?:(?:has|have|had|is|are|was|were|do|does|did|can|could|will|would)(?:n['’]t| not| none)"
     r"|cannot)\s*(?=[.;,!?)]|$)",
     re.IGNORECASE,
