@@ -392,8 +392,15 @@ class TestFind:
 
     def test_unknown_texts(self, answered):
         recorder, _ = answered
-        for text in ("", " ", "Something else entirely, that nobody wrote."):
-            assert recorder.find(text) is None
+        assert recorder.find("Something else entirely, that nobody wrote.") is None
+
+    def test_a_blank_text_is_no_part_of_an_answer(self, make_llama, byte_level):
+        net = make_llama()
+        recorder = Recorder.attach(net, byte_level)
+        net.generate(**ids_of(byte_level, "one"), max_new_tokens=24, eos_token_id=None)
+        assert recorder._finished()[0].text.strip()
+        assert recorder.find("") is None
+        assert recorder.find(" ") is None
 
     def test_the_newest_wins(self, make_llama, byte_level):
         net = make_llama()
