@@ -11,3 +11,9 @@ def model():
     from franq_guard.faithfulness.small.model import SmallFaithfulness
 
     return SmallFaithfulness.bundled(dtype="float32")
+
+
+@pytest.fixture(scope="session")
+def score(model):
+    """P(faithful) of claims beside one passage."""
+    return lambda passage, claims: model.score_passages([[passage]] * len(claims), claims)

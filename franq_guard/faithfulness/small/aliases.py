@@ -45,8 +45,8 @@ def names_as_in(text: str, claim: str) -> str:
     changes: list[Change] = []
     for span, initials in found:
         name = claim[slice(*span)]
-        told = initials in known and initials not in claim and name.lower() not in text.lower()
-        if told and (not changes or changes[-1][0][1] <= span[0]):
+        shortened = initials in known and initials not in claim and name.lower() not in text.lower()
+        if shortened and (not changes or changes[-1][0][1] <= span[0]):
             changes.append((span, initials))
     return rewritten(claim, changes).text
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from franq_guard.faithfulness.small.rewritten import rewritten
+from franq_guard.faithfulness.small.words import MONTHS
 
 _WEEK: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_YEAR: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAY: Final = (
     r"(?:(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b\.?"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b)"
@@ -115,7 +115,7 @@ def _days(text: str) -> tuple[tuple[_Days, ...], frozenset[str]]:
 
 def _ranges(text: str) -> Iterator[_Days]:
     for one in _RANGE.finditer(text):
-        of = _WEEK if one[1] else _YEAR
+        of = _WEEK if one[1] else MONTHS
         first, last = (of.index(name[:3].lower()) for name in one.groups() if name)
         size = (last - first) % len(of) + 1
         within = frozenset(of[(first + step) % len(of)] for step in range(size))

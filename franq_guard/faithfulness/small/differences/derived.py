@@ -87,11 +87,9 @@ def stated_years(claim: str, sentence: str) -> frozenset[str]:
 
     "For eight years" beside "from 1998 to 2006". As tokens have them.
     """
-    said = [token.text for match in _FOR.findall(in_digits(claim).text) for token in tokens(match)]
-    spans = {
-        str(int(last) - int(first)) for first, last in _YEARS.findall(sentence if said else "")
-    }
-    return frozenset(spans.intersection(said))
+    years = [token.text for found in _FOR.findall(in_digits(claim).text) for token in tokens(found)]
+    ranges = _YEARS.findall(sentence) if years else []
+    return frozenset(str(int(last) - int(first)) for first, last in ranges).intersection(years)
 
 
 def _read(numbers: Iterable[str]) -> list[Decimal]:
