@@ -78,10 +78,11 @@ _FREQUENCY_TOLD: Final = 0.65
 """Another frequency counts if the sentence has so many of the claim's other words: of labelled
 pairs so alike 12 are unsupported and one is supported (`other_frequency`)."""
 _RANGE_TOLD: Final = 0.5
-"""The same for the other end of a range and another rank: 5 unsupported ones, none supported."""
+"""The same for the other end of a range: 3 unsupported ones, none supported. No pair has another
+rank (`outranks`)."""
 _OF_ANOTHER: Final = 3
 """What the sentence says of another thing, where logic alone shows it: a part of it (`spliced`),
-the other end of a range, another rank. Of labelled pairs so are 17 unsupported ones."""
+the other end of a range, another rank. Of labelled pairs so are 15 unsupported ones."""
 _NAME_ALONE: Final = 3
 """A name that alone differs is in 175 unsupported natural claims and 5 supported ones, one beside
 other words in 180 and 69: the logarithm of the odds is more than three times as large."""
