@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from franq_guard.label_rule import RATHER
 from franq_guard.records import Evidence, Label, Passage, Verdict
 
 _STATED: dict[Label, bool] = {
@@ -47,12 +48,15 @@ def stretch_for(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None
     """The text that supports the claim best; for an unfaithful claim, the text closest to it.
 
     The closest text does not support the claim but shows what the passages say instead. None if
-    that is the text that contradicts the claim.
+    that is the text that contradicts the claim. A calibrator's label may rest on a P(faithful)
+    below one half: then the text is not said to state the claim, only that it may.
     """
     states = is_stated(verdict)
     if not states and _place(verdict.evidence) == _place(verdict.against):
         return None
-    return _stretch(verdict.evidence, passages, "{} says" if states else "closest is {}")
+    certain = verdict.reason == "conflict" or (verdict.p_faithful or 0.0) > RATHER
+    lead = ("{} says" if certain else "{} may say so") if states else "closest is {}"
+    return _stretch(verdict.evidence, passages, lead)
 
 
 def stretch_against(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None:

@@ -65,7 +65,7 @@ def verdict(label, p=0.5, reason=None, **stretch):
         # the calibrator's bound on P(faithful) decided on the label, not one half
         (
             verdict("supported", 0.3, evidence=FOR),
-            ["passage 1 ({Ann}) says: Ann built it in 1900."],
+            ["passage 1 ({Ann}) may say so: Ann built it in 1900."],
         ),
         (
             verdict("unsupported", 0.9, evidence=FOR),
