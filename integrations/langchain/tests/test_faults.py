@@ -70,7 +70,8 @@ def test_two_retrievers_side_by_side_are_both_evidence():
     other = RunnableLambda(lambda q: f"{q} and the tower of run 12") | RunRetriever()
     both = RunnableParallel(a=RunRetriever(), b=other) | (lambda found: found["a"] + found["b"])
     guard_chain(lcel(ScriptedLLM(), both), guard).invoke("How tall is it?")
-    assert titles(guard) == ["none-tall", "none-old", "12-tall", "12-old"]
+    # which of the two threads ends first is not certain
+    assert sorted(titles(guard)) == ["12-old", "12-tall", "none-old", "none-tall"]
 
 
 def test_documents_without_a_retriever_come_from_the_output():
