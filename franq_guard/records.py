@@ -192,8 +192,7 @@ class Signals:
 
     ``p_faithful`` is in [0, 1]; ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the
     long form and confidences in [0, 1] in the short form; None where not available, with the cause
-    in ``reason``. If the passages alone decide, ``uq_faith`` is Max NLI in [0, 1] and
-    ``uq_unfaith`` is 0.
+    in ``reason``. If the passages alone decide, ``uq_faith`` is Max NLI, and ``uq_unfaith`` is 0.
     ``raw`` has every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``,
     what they come from, and ``log_probability``, the writer's (nats), where known and not weighed.
     ``contradiction`` and ``entailment`` are the highest over the passages, each read by itself;
@@ -220,9 +219,8 @@ one; ``nowhere``: no passage does."""
 class CitationFinding:
     """The result of checking a citation against the passage it names.
 
-    ``name`` is as the answer writes it and ``span`` its place there; ``passage`` is the index of
-    the passage it names, None where there is no such passage; ``p_faithful`` is how well that
-    passage alone supports the claim, in [0, 1].
+    ``name`` is as the answer writes it, ``span`` its place there; ``passage`` is the index of the
+    named one, None if there is none; ``p_faithful`` in [0, 1]: how well it alone states the claim.
     """
 
     name: str
@@ -251,9 +249,10 @@ class Verdict:
     ``question``.
     ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` are in [0, 1], None where unknown; the
     two ``uq_*`` are the calibrated values that entered the formula (arXiv 2505.21072, eq. 1), and
-    ``raw`` are the scores before it (:attr:`Signals.raw`). ``evidence`` is the
-    stretch that supports the claim best, ``against`` the one that contradicts it most.
-    ``citations`` has a finding for each passage that the answer cites for the claim.
+    ``raw`` are the scores before it (:attr:`Signals.raw`). ``evidence`` is the stretch that states
+    the claim best, ``against`` the one that contradicts it most. ``citations`` has a finding for
+    each passage that the answer cites for the claim. ``differs`` are words of a flagged claim, each
+    with those that the passage has in their place (:mod:`franq_guard.signals.differing`).
     """
 
     claim: Claim
@@ -267,6 +266,7 @@ class Verdict:
     evidence: Evidence | None = None
     against: Evidence | None = None
     citations: tuple[CitationFinding, ...] = ()
+    differs: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         numbers = f"P(true) {_number(self.p_true)}, P(faithful) {_number(self.p_faithful)}"
@@ -276,6 +276,7 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON-ready values, as in ``franq.answer/1``; NaN and infinity as null."""
         claim = self.claim
+        differs = [dict(zip(("claim", "passage"), pair, strict=True)) for pair in self.differs]
         return {
             "claim": {
                 "text": claim.text,
@@ -292,6 +293,7 @@ class Verdict:
             "reason": self.reason,
             "evidence": self.evidence and self.evidence.to_dict(),
             "against": self.against and self.against.to_dict(),
+            **({"differs": differs} if differs else {}),
             **({"citations": [one.to_dict() for one in self.citations]} if self.citations else {}),
         }
 
@@ -306,9 +308,8 @@ class GuardedAnswer:
     ``calibrator`` names what turned the signals into P(true), and ``likelihoods`` says whose
     log-probabilities were used: ``captured from MODEL`` while it wrote, sent by a ``server``,
     ``read by MODEL`` that did not write the answer, or ``none``: then the passages alone decide,
-    and whether a claim is true that they do not state is unknown. ``timings`` are seconds by stage.
-    ``weak`` are the labels that its policy acts against; ``question`` and ``passages`` are what was
-    checked, so that evidence can be shown. ``id`` is the trace's.
+    and whether a claim is true that they do not state is unknown. ``timings``: seconds by stage;
+    ``weak``: labels that the policy acts against; ``question``, ``passages``, ``id``: the trace's.
     """
 
     text: str

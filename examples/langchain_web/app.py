@@ -30,7 +30,7 @@ from franq_guard.datasets.documents import read_folder
 from franq_guard.policy import ANY_MARK, Policy
 from franq_guard.records import Label
 from franq_guard.report.stretches import Stretch, stretch_against, stretch_for
-from franq_guard.report.words import LABEL_WORDS, NUMBER_WORDS, REASON_WORDS
+from franq_guard.report.words import LABEL_WORDS, NUMBER_WORDS, REASON_WORDS, difference_words
 from franq_guard.streaming.release import Released
 from langchain_franq import guard_chain
 from langchain_franq.local import local_rag_chain
@@ -168,6 +168,7 @@ def _claim(verdict: Verdict, passages: list[Passage]) -> dict[str, Any]:
         "p_faithful": verdict.p_faithful,
         "evidence": _shown(stretch_for(verdict, passages)),
         "against": _shown(stretch_against(verdict, passages)),
+        "differs": [difference_words(*pair) for pair in verdict.differs],
     }
 
 

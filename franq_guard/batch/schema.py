@@ -29,6 +29,7 @@ _CITATION = pa.struct(
         ("finding", pa.string()),
     ]
 )
+_DIFFERENCE = pa.struct([("claim", pa.string()), ("passage", pa.string())])
 _VERDICT = pa.struct(
     [
         ("claim", pa.string()),
@@ -44,6 +45,7 @@ _VERDICT = pa.struct(
         ("raw", pa.map_(pa.string(), pa.float64())),
         ("evidence", _STRETCH),
         ("against", _STRETCH),
+        ("differs", pa.list_(_DIFFERENCE)),
         ("citations", pa.list_(_CITATION)),
     ]
 )
@@ -124,6 +126,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "context": claim.get("context"),
         "not_a_claim": claim.get("not_a_claim"),
         "raw": list(row["raw"].items()),
+        "differs": row.get("differs", []),
         "citations": [{**one, **_span(one["span"])} for one in row.get("citations", ())],
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Verdict
-from franq_guard.report.words import citation_words
+from franq_guard.report.words import citation_words, difference_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +72,6 @@ def framework(name: str, package: str) -> Iterator[None]:
 def _line(verdict: Verdict) -> str:
     p = "" if verdict.p_true is None else f" {verdict.p_true:.2f}"
     why = f" ({verdict.reason})" if verdict.reason else ""
-    cited = "".join(f"; {citation_words(found)}" for found in verdict.citations)
-    return f"[{verdict.label}{p}] {verdict.claim.text}{why}{cited}"
+    remarks = [difference_words(*pair) for pair in verdict.differs]
+    remarks += map(citation_words, verdict.citations)
+    return f"[{verdict.label}{p}] {verdict.claim.text}{why}{''.join(f'; {r}' for r in remarks)}"

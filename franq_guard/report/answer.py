@@ -16,7 +16,13 @@ from franq_guard.report.counts import summary
 from franq_guard.report.parts import listed, parts
 from franq_guard.report.stretches import is_contradicted, is_stated, stretches
 from franq_guard.report.text import safe, shown
-from franq_guard.report.words import LABEL_WORDS, NUMBER_WORDS, citation_words, why
+from franq_guard.report.words import (
+    LABEL_WORDS,
+    NUMBER_WORDS,
+    citation_words,
+    difference_words,
+    why,
+)
 
 __all__ = ["answer_body", "answer_html", "css", "legend"]
 
@@ -110,9 +116,9 @@ def _claim(verdict: Verdict, answer: GuardedAnswer, tag: str, times: int = 1) ->
         f'<span class="stretch">{safe(one.lead)}: “{safe(" ".join(one.text.split()))}”</span>'
         for one in stretches(verdict, answer.passages)
     )
-    found += "".join(
-        f'<span class="stretch">{safe(citation_words(one))}</span>' for one in verdict.citations
-    )
+    remarks = [difference_words(*one) for one in verdict.differs]
+    remarks += map(citation_words, verdict.citations)
+    found += "".join(f'<span class="stretch">{safe(one)}</span>' for one in remarks)
     return (
         f'<{tag} class="claim {verdict.label}"><span>{safe(verdict.claim.text)}{repeated}</span>'
         f'<span>{_name(verdict.label)} <span class="small">{safe(words.meaning + reason)}</span>'

@@ -16,7 +16,13 @@ from franq_guard.report.counts import Counts, summary
 from franq_guard.report.parts import listed
 from franq_guard.report.stretches import stretches
 from franq_guard.report.text import shown as shown
-from franq_guard.report.words import LABEL_WORDS, citation_words, promise_words, why
+from franq_guard.report.words import (
+    LABEL_WORDS,
+    citation_words,
+    difference_words,
+    promise_words,
+    why,
+)
 
 STYLES: dict[Label, str] = {
     "supported": "green",
@@ -131,6 +137,8 @@ def _claim(verdict: Verdict, passages: Sequence[Passage], times: int) -> Text:
         claim.append(f" (stated {times} times)", style="dim")
     for found in stretches(verdict, passages):
         claim.append(shown(f"\n{found.line(_EVIDENCE_WIDTH)}"), style="dim")
+    for pair in verdict.differs:
+        claim.append(shown(f"\n{difference_words(*pair)}"), style="dim")
     for cited in verdict.citations:
         claim.append(shown(f"\n{citation_words(cited)}"), style=_CITED_STYLES[cited.finding])
     return claim

@@ -14,6 +14,7 @@ __all__ = [
     "REASON_WORDS",
     "Words",
     "citation_words",
+    "difference_words",
     "promise_words",
     "why",
 ]
@@ -93,6 +94,19 @@ def citation_words(found: CitationFinding) -> str:
     if found.passage is None:
         return f"cites {which}, but there is no such passage"
     return f"cites {which}, {CITED_WORDS[found.finding]}"
+
+
+def difference_words(own: str, other: str) -> str:
+    """How a claim and the passage differ, such as 'differs: "ten", the passage has "nine"'.
+
+    Args:
+        own: words of the claim; "" for a negation that only the passage has.
+        other: those of the passage in their place; "" for a negation that only the claim has.
+    """
+    if not other:
+        return f'differs: "{own}", which the passage does not have'
+    here = f'"{own}", ' if own else ""
+    return f'differs: {here}the passage has "{other}"'
 
 
 def promise_words(promise: Mapping[str, Any]) -> str:

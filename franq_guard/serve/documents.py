@@ -195,6 +195,16 @@ _VERDICT: Schema = {
             **_STRETCH,
             "description": "The stretch that contradicts the claim most; null where none does.",
         },
+        "differs": {
+            "type": "array",
+            "description": "Words of a flagged claim and those that the passage has in their "
+            "place; one of both is empty for a negation. Missing where nothing surely differs.",
+            "items": {
+                "type": "object",
+                "required": ["claim", "passage"],
+                "properties": {"claim": {"type": "string"}, "passage": {"type": "string"}},
+            },
+        },
         "citations": {"type": "array", "items": {"type": "object"}},
     },
 }

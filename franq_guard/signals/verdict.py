@@ -8,7 +8,8 @@ from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
 from franq_guard.label_rule import RATHER, LabelRule
 from franq_guard.policy import Policy
-from franq_guard.records import Claim, Label, Reason, Signals, Source, Verdict
+from franq_guard.records import WEAK, Claim, Label, Reason, Signals, Source, Verdict
+from franq_guard.signals.differing import differing
 
 
 def verdict(
@@ -41,6 +42,8 @@ def verdict(
         entailment=measured.entailment,
         rule=calibrator.labels,
     )
+    against = measured.against if _speaks_against(measured, rule) else None
+    beside = against or measured.evidence
     return Verdict(
         claim=claim,
         p_true=p_true,
@@ -51,7 +54,8 @@ def verdict(
         label=label,
         reason=_reason(measured, p_true, label, rule, calibrator),
         evidence=measured.evidence,
-        against=measured.against if _speaks_against(measured, rule) else None,
+        against=against,
+        differs=differing(claim.in_full, beside.text) if beside and label in WEAK else (),
     )
 
 

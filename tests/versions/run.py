@@ -135,15 +135,17 @@ def resolves(name: str, uv: str) -> bool:
 
 
 def interpreter(python: str) -> str | None:
-    """The program of this name that starts: on the path, else the newest that pyenv has.
+    """The program of this name or place that starts: on the path, else the newest pyenv has.
 
     A name on the path may start nothing: pyenv puts one there for every Python that it has, and it
     only says that this Python is not the chosen one.
     """
+    if works(python):
+        return python
     version = python.removeprefix("python")
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = sorted(pyenv.glob(f"{version}.*/bin/{python}"), key=numbers, reverse=True)
-    return next((str(place) for place in (python, *found) if works(str(place))), None)
+    return next((str(place) for place in found if works(str(place))), None)
 
 
 def numbers(place: Path) -> list[int]:

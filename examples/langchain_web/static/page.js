@@ -209,6 +209,7 @@ function card(claim) {
     put(made, "p", `${stretch.lead}:`, "small");
     put(made, "blockquote", stretch.text);
   }
+  for (const difference of claim.differs) put(made, "p", difference, "small");
 }
 
 function legend(claims) {
