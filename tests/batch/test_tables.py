@@ -10,6 +10,7 @@ from franq_guard import Guard  # noqa: E402
 from franq_guard.batch import RESULTS, check_batch  # noqa: E402
 from franq_guard.batch.schema import results_table  # noqa: E402
 from franq_guard.batch.tables import checked_rows  # noqa: E402
+from franq_guard.records import Claim, GuardedAnswer, Verdict  # noqa: E402
 from franq_guard.rows.lines import RowError, trace_of_line  # noqa: E402
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel  # noqa: E402
 
@@ -42,6 +43,20 @@ def test_the_rows_are_what_the_guard_itself_says(fake_guard):
             assert (verdict["label"], verdict["p_true"]) == (its.label, its.p_true)
             assert dict(verdict["raw"]) == dict(its.raw)
             assert verdict["evidence"] == its.to_dict()["evidence"]
+
+
+def test_differences_are_a_list_in_every_row():
+    claim = Claim("It is old.", ((0, 10),))
+    differs = (("old", "new"), ("", "not"))
+    found = (
+        Verdict(claim, 0.1, 0.1, 0.1, 0.1, {}, "false", differs=differs),
+        Verdict(claim, 0.9, 0.9, 0.9, 0.9, {}, "supported"),
+    )
+    (row,) = results_table([GuardedAnswer("It is old.", "It is old.", found, "ok")]).to_pylist()
+    assert [verdict["differs"] for verdict in row["verdicts"]] == [
+        [{"claim": "old", "passage": "new"}, {"claim": "", "passage": "not"}],
+        [],
+    ]
 
 
 def test_a_bad_row_is_an_error_in_its_place(fake_guard):

@@ -1,5 +1,6 @@
 """What is shown of the passages, for and against a claim, and how many claims have which label."""
 
+import html
 import io
 from dataclasses import replace
 
@@ -147,6 +148,17 @@ def test_the_terminal_shows_what_came_of_each_citation():
         'cites "Bob", which does not say this, and neither does another passage',
         "cites passage 9, but there is no such passage",
     ]
+
+
+def test_the_terminal_shows_which_words_differ():
+    found = replace(verdict("false", 0.1, against=AGAINST), differs=(("Ann", "Bob"), ("", "not")))
+    answer = GuardedAnswer("Ann.", "Ann.", (found,), "ok", "any writer")
+    text = printed(lambda console: print_answer(console, "Who?", answer, PASSAGES))
+    lines = [line.strip() for line in text.splitlines()]
+    first = lines.index('differs: "Ann", the passage has "Bob"')
+    assert lines[first - 1] == "passage 2 says otherwise: Bob built it."
+    assert lines[first + 1] == 'differs: the passage has "not"'
+    assert 'differs: "Ann", the passage has "Bob"' in html.unescape(answer.to_html())
 
 
 def test_the_legend_ends_with_the_promise():

@@ -9,7 +9,7 @@ import pytest
 from franq_guard.policy import MARKS, WEAK, Policy
 from franq_guard.records import Label, Reason
 from franq_guard.report.terminal import STYLES
-from franq_guard.report.words import LABEL_WORDS, REASON_WORDS, why
+from franq_guard.report.words import LABEL_WORDS, REASON_WORDS, difference_words, why
 
 ROOT = Path(__file__).parents[2]
 LABELS, REASONS = get_args(Label), get_args(Reason)
@@ -44,6 +44,12 @@ def test_a_reason_in_plain_words():
     assert why("conflict") == "one passage says this and another says otherwise"
     assert why("of_the_user") == "of the user"
     assert why(None) == ""
+
+
+def test_a_difference_in_plain_words():
+    assert difference_words("ten", "nine") == 'differs: "ten", the passage has "nine"'
+    assert difference_words("", "not") == 'differs: the passage has "not"'
+    assert difference_words("not", "") == 'differs: "not", which the passage does not have'
 
 
 @pytest.mark.parametrize("label", LABELS)
