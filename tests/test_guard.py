@@ -10,6 +10,7 @@ import pytest
 
 from franq_guard import Generation, Guard, Passage, Policy, Token, Trace
 from franq_guard.calibration.store import Calibrator, Knots
+from franq_guard.claims import RuleSplitter
 from franq_guard.report.counts import summary
 from franq_guard.rows.frame import claim_table
 from franq_guard.signals.clock import Clock
@@ -450,12 +451,21 @@ def test_a_repetition_is_judged_where_it_was_first_stated():
         {"faithfulness": None},
         {"language_model": "gpt2"},
         {"claims": "rules"},
+        {"claims": RuleSplitter},
         {"franq": "mine.json"},
+        {"franq": Calibrator},
     ],
 )
-def test_names_where_objects_are_wanted_raise_at_construction(wrong):
+def test_names_and_classes_where_objects_are_wanted_raise_at_construction(wrong):
     with pytest.raises(TypeError, match=next(iter(wrong))):
         guard_of(**wrong)
+
+
+def test_the_class_of_a_model_loads_it():
+    guard = guard_of(faithfulness=FakeFaithfulness, language_model=FakeLanguageModel)
+    assert guard.loaded_language_model is None
+    assert guard.check(QUESTION, PASSAGES, "Rome is old.").status == "ok"
+    assert isinstance(guard.loaded_language_model, FakeLanguageModel)
 
 
 def test_a_temperature_of_0_gives_no_samples_to_compare():

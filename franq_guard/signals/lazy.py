@@ -14,12 +14,13 @@ class Lazy(Generic[T]):
     """A model, or a function that loads it; loaded once for all that share this object.
 
     A given model is recognised by its ``score`` method, since models may be callable like a loader.
+    A class has that method, too, but is a loader: calling it makes the model.
     """
 
     def __init__(self, given: T | Callable[[], T]) -> None:
         self._given = given
         self._first = given
-        self._ready = hasattr(given, "score")
+        self._ready = hasattr(given, "score") and not isinstance(given, type)
         self._lock = threading.Lock()
 
     @property
@@ -55,12 +56,13 @@ class Lazy(Generic[T]):
 
 
 def check_kind(name: str, value: object, method: str, *, loader: bool) -> None:
-    """Reject an argument that can never work, such as a name where an object is wanted.
+    """Reject an argument that can never work, such as a name or a class in the place of an object.
 
     Raises:
-        TypeError: if ``value`` has no such method and (with ``loader``) is not callable either.
+        TypeError: if ``value`` is no object with such a method and (with ``loader``) not callable.
     """
-    fits = hasattr(value, method) or (loader and callable(value))
-    if not fits or isinstance(value, str):  # a string has .split(), but is no splitter
+    # A string has .split(), and a splitter's class has it, too, but neither is a splitter.
+    fits = hasattr(value, method) and not isinstance(value, str | type)
+    if not (fits or (loader and callable(value))):
         wanted = f"an object with .{method}()" + (" or a function returning one" * loader)
         raise TypeError(f"{name} must be {wanted}, not {value!r}")
