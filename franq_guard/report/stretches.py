@@ -88,7 +88,7 @@ def _place(found: Evidence | None) -> tuple[int, int, int] | None:
 
 
 def _stretch(found: Evidence | None, passages: Sequence[Passage], lead: str) -> Stretch | None:
-    if found is None or found.passage >= len(passages):
+    if found is None or not 0 <= found.passage < len(passages):  # of a user's model
         return None
     passage = passages[found.passage]
     title = f" ({passage.title})" if passage.title else ""

@@ -74,6 +74,7 @@ def verdict(label, p=0.5, reason=None, **stretch):
         ),
         (verdict("unverified", None), []),
         (verdict("false", against=Evidence(7, 0, 1, 0.9)), []),  # of other passages than these
+        (verdict("false", against=Evidence(-1, 0, 1, 0.9)), []),
     ],
 )
 def test_what_passages_say_for_and_against_a_claim(found, lines):
