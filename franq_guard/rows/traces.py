@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, TypeGuard, cast, get_args
 
 from franq_guard.basics.deadline import DeadlineExceeded, between_batches
+from franq_guard.basics.names import name_of
 from franq_guard.basics.text import trimmed
 from franq_guard.claims.alignment import ALIGNED, Index
 from franq_guard.claims.sentences import sentences
@@ -29,7 +30,7 @@ from franq_guard.records import (
 Given = tuple[str, Iterable[str | Passage], str]
 """Question, passages and answer."""
 _TEXT_KEYS = ("text", "page_content", "content", "document.content")
-_ALMOST_ZERO = 1e-3  # rounding may make a log-probability greater than 0 by this much
+_ALMOST_ZERO = 1e-3  # rounding may put a log-probability above 0, or an entropy below, by this much
 
 
 def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> Trace:
@@ -151,12 +152,7 @@ def _passage(item: object) -> Passage:
     inside = _inside(item) if isinstance(item, Mapping) else _attributes(item)
     text = passage_text(inside)
     if isinstance(text, str):
-        identifier = inside.get("id")
-        return Passage(
-            text=text,
-            title=passage_title(inside),
-            id=None if identifier is None else str(identifier),
-        )
+        return Passage(text, title=_title(inside), id=inside.get("id"))
     raise ValueError(
         "a passage must be a string, or an object with a string 'text' or 'page_content', not "
         f"{_kind(item)}"
@@ -184,11 +180,12 @@ def passage_text(item: Mapping[Any, Any]) -> object:
     return next((item[key] for key in _TEXT_KEYS if key in item), None)
 
 
-def passage_title(item: Mapping[Any, Any]) -> str:
+def _title(item: Mapping[Any, Any]) -> str:
     """A passage's title; LangChain's and LlamaIndex's documents have it in their metadata."""
     metadata = item.get("metadata")
-    others = metadata.get("title") if isinstance(metadata, Mapping) else None
-    return str(item.get("title") or others or "")
+    return name_of(
+        item.get("title"), metadata.get("title") if isinstance(metadata, Mapping) else None
+    )
 
 
 def _claims(given: Iterable[object], answer: str) -> tuple[Claim, ...]:
@@ -345,12 +342,15 @@ def _token(item: object, at: int, length: int) -> Token:
     logprob = _number(item, "logprob")
     if logprob is not None and logprob > _ALMOST_ZERO:
         raise ValueError("log-probabilities are at most 0: this one looks like a probability")
+    entropy = _number(item, "entropy")
+    if entropy is not None and entropy < -_ALMOST_ZERO:
+        raise ValueError("entropies are at least 0: this one has the wrong sign")
     return Token(
         id=-1,
         start=start,
         end=end,
         logprob=math.nan if logprob is None else min(logprob, 0.0),
-        entropy=_number(item, "entropy"),
+        entropy=None if entropy is None else max(entropy, 0.0),
     )
 
 

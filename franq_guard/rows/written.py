@@ -50,13 +50,16 @@ def _tokens(generation: Generation) -> dict[str, Any]:
 
 
 def _token(token: Token) -> dict[str, Any]:
-    logprob = None if math.isnan(token.logprob) else token.logprob
     return {
         "start": token.start,
         "end": token.end,
-        "logprob": logprob,
-        **_known({"entropy": token.entropy}),
+        "logprob": _finite(token.logprob),
+        **_known({"entropy": _finite(token.entropy)}),
     }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _sample(sample: Generation) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from franq_guard.records import (
     Claim,
     ClaimLabel,
     Evidence,
+    Generation,
     GuardedAnswer,
     Passage,
     Token,
     Trace,
     Verdict,
 )
-from franq_guard.rows import RowError, read_traces, trace_from_dict, traces
+from franq_guard.rows import RowError, read_traces, trace_from_dict, trace_to_dict, traces
 from franq_guard.rows.traces import passages_from, trace_of
 
 ROW = {"question": "Who?", "passages": ["Ada wrote it."], "answer": "Ada did."}
@@ -116,6 +117,7 @@ def tokens(*rows):
         (tokens((0, 8, "-1")), "logprob must be a finite number or null"),
         (tokens((0, 8, True)), "logprob must be a finite number or null"),
         ([{"start": 0, "end": 8, "logprob": -1.0, "entropy": "x"}], "entropy must be a finite"),
+        ([{"start": 0, "end": 8, "logprob": -1.0, "entropy": -0.5}], "entropies are at least 0"),
         ([[0, 8, -1.0]], r"'tokens'\[0\]: a token must be an object"),
     ],
 )
@@ -130,6 +132,21 @@ def test_ids_of_rows_are_those_of_another_tokenizer():
     given = [{"id": 5, "start": 0, "end": 8, "logprob": 1e-6, "top": [[5, -0.1]], "entropy": 1}]
     (token,) = trace_from_dict(ROW | {"tokens": given}).generation.tokens
     assert token == Token(id=-1, start=0, end=8, logprob=0.0, entropy=1.0)
+
+
+def test_a_rounding_error_below_zero_is_no_entropy():
+    given = [{"start": 0, "end": 8, "logprob": -1.0, "entropy": -1e-6}]
+    (token,) = trace_from_dict(ROW | {"tokens": given}).generation.tokens
+    assert token.entropy == 0.0
+
+
+def test_a_row_is_strict_json_whatever_the_numbers_of_its_tokens():
+    tokens = (Token(1, 0, 3, -math.inf, math.nan), Token(2, 3, 4, math.nan, 0.5))
+    row = trace_to_dict(Trace("Who?", (), Generation("Bob.", tokens, source="captured")))
+    assert json.loads(json.dumps(row, allow_nan=False))["tokens"] == [
+        {"start": 0, "end": 3, "logprob": None},
+        {"start": 3, "end": 4, "logprob": None, "entropy": 0.5},
+    ]
 
 
 def test_empty_tokens_may_stand_between():
@@ -330,6 +347,20 @@ def test_documents_of_frameworks_are_passages():
         ("Rome is big.", "Rome", None),
         ("Rome is big.", "Rome", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "title", "id"),
+    [
+        ({"title": math.nan, "id": math.nan}, "", None),  # pandas, where a cell is empty
+        ({"title": math.nan, "metadata": {"title": "Rome"}}, "Rome", None),
+        ({"title": 0, "id": 0}, "0", "0"),
+        ({"title": None, "id": b"p7"}, "", "p7"),
+    ],
+)
+def test_the_names_of_passages_are_text(given, title, id):
+    (passage,) = passages_from([{"text": "Rome is big.", **given}])
+    assert (passage.title, passage.id) == (title, id)
 
 
 @pytest.mark.parametrize("wrong", [7, None, object(), ("text", "a"), {"texts": "a"}])
