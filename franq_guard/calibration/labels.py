@@ -71,10 +71,10 @@ def labelled(
         rows: one per claim: ``p_faithful``, ``uq_faith``, ``uq_unfaith`` (numbers; None or absent
             where unknown), ``is_true`` (0/1), ``is_faithful`` (0/1, in all rows or in none),
             ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
-            ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise is based
-            on the label; absent: true); ``source`` (who gave the label, such as "judge:NAME");
-            ``stated`` (0/1, true and stated by the passages; absent where unknown). None, JSON's
-            null, is as good as absent.
+            ``entailment`` (numbers; absent where unknown); ``trusted`` (0/1; 0: no promise is based
+            on the label; absent: 1); ``source`` (who gave the label, such as "judge:NAME");
+            ``stated`` (0/1, true and stated by the passages; absent where unknown). None (JSON's
+            null) and NaN (an empty cell of pandas) are as good as absent.
         weights: of sources, or of their kinds (the part before a colon); absent ones count 1.
 
     Raises:
@@ -84,18 +84,18 @@ def labelled(
     for name, weight in (weights or {}).items():
         if not 0 <= weight < float("inf"):
             raise ValueError(f"the weight of {name} must be a number from 0 on, not {weight!r}")
-    table = list(rows)
+    table = list(map(_given, rows))
     signals = np.full((len(table), 3), np.nan)
-    labels, nli = np.empty((len(table), 3)), np.full((len(table), 2), np.nan)
+    labels, nli = np.empty((len(table), 4)), np.full((len(table), 2), np.nan)
     for i, row in enumerate(table):
         try:
             signals[i] = [_number(row.get(k)) for k in ("p_faithful", "uq_faith", "uq_unfaith")]
             nli[i] = [_number(row.get(k)) for k in ("contradiction", "entailment")]
-            others = (_label(row, key, optional=True) for key in ("is_faithful", "stated"))
-            labels[i] = _label(row, "is_true"), *others
+            others = ("is_faithful", "stated", "trusted")
+            labels[i] = [_label(row, "is_true"), *(_label(row, k, optional=True) for k in others)]
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"row {i + 1}: {error}") from error
-    is_true, is_faithful, stated = labels.T
+    is_true, is_faithful, stated, trusted = labels.T
     unknown = np.isnan(is_faithful)
     if unknown.any() and not unknown.all():
         raise ValueError(f"row {int(np.argmax(unknown)) + 1}: is_faithful is in some rows only")
@@ -104,7 +104,7 @@ def labelled(
     answers = [f"row {i}" if group is None else f"={group}" for i, group in enumerate(given)]
     # By name, not by place: folds are drawn by these numbers, and rows may come in any order.
     numbers = {answer: k for k, answer in enumerate(sorted(set(answers)))}
-    sources = [str(row.get("source") or "") for row in table]
+    sources = [str(row.get("source", "")) for row in table]
     return Labelled(
         signals=signals,
         is_true=is_true,
@@ -112,11 +112,16 @@ def labelled(
         groups=np.array([numbers[answer] for answer in answers], np.int64),
         answers=np.array(answers, np.str_),
         nli=nli,
-        trusted=np.array([row.get("trusted", True) is not False for row in table], bool),
+        trusted=trusted != 0,  # NaN, where nothing is said of it, is not 0
         sources=np.array(sources, np.str_),
         weights=np.array([_weight(source, weights or {}) for source in sources], float),
         stated=stated,
     )
+
+
+def _given(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row without what is not known in it."""
+    return {k: v for k, v in row.items() if v is not None and not (isinstance(v, float) and v != v)}
 
 
 def _weight(source: str, weights: Mapping[str, float]) -> float:

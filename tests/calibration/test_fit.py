@@ -165,6 +165,7 @@ def test_claims_without_signals_are_none_to_fit_on(calibration):
         ({"is_true": 0.5}, "row 3: is_true"),
         ({"is_faithful": 1}, "row 1: is_faithful is in some rows only"),
         ({"is_faithful": "yes"}, "row 3: is_faithful"),
+        ({"trusted": "no"}, "row 3: trusted must be 0 or 1"),
         ({"uq_faith": "high"}, "row 3: 'high' is not a number"),
         ({"uq_faith": True}, "row 3: True is not a number"),
         ({"uq_faith": np.bool_(True)}, "row 3: .*True.* is not a number"),
@@ -263,9 +264,19 @@ def test_a_condition_without_a_row_has_no_curve_of_its_own():
 def test_rows_without_a_group_are_answers_of_their_own():
     made = [{k: v for k, v in r.items() if k != "group"} for r in rows(60)]
     assert len(set(labelled(made).groups.tolist())) == 60
-    null = labelled([r | {"group": None, "source": None} for r in made])
-    assert len(set(null.groups.tolist())) == 60
-    assert set(null.sources.tolist()) == {""}
+    keys = ("group", "source", "is_faithful", "trusted")
+    for nothing in (None, math.nan, np.float64("nan")):
+        null = labelled([r | dict.fromkeys(keys, nothing) for r in made])
+        assert len(set(null.groups.tolist())) == 60
+        assert set(null.sources.tolist()) == {""}
+        assert (null.faithful, null.trusted.all()) == (None, True)
+
+
+@pytest.mark.parametrize("no", [False, 0, np.False_])
+def test_a_label_that_is_not_trusted_may_be_told_by_any_no(no):
+    made = rows(6, per_answer=1)
+    made[2]["trusted"] = no
+    assert labelled(made).trusted.tolist() == [True, True, False, True, True, True]
 
 
 def test_numbers_of_numpy_are_numbers():
