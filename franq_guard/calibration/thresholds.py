@@ -34,6 +34,7 @@ from franq_guard.franq import FloatArray
 __all__ = [
     "PromisedThreshold",
     "drawn_claims",
+    "flagged_by",
     "promised_threshold",
     "sets_the_threshold",
 ]
@@ -118,7 +119,7 @@ def promised_threshold(
         options = _thresholds(p[known])
     drawn = drawn_claims(answers, truth & known)
     check_enough(len(drawn), alpha, delta, of=of)
-    flagged, n = _flagged(p[drawn], fixed[drawn], options), len(drawn)
+    flagged, n = flagged_by(p[drawn], fixed[drawn], options), len(drawn)
     try:
         last = strictest(flagged, n, alpha=alpha, delta=delta).rule
     except PromiseRefusedError as error:
@@ -129,7 +130,7 @@ def promised_threshold(
             f"{_way_out(int(flagged[0]), n, alpha, delta)}"
         ) from None
     others = known & ~truth
-    caught = _flagged(p[others], fixed[others], options)[: last + 1]
+    caught = flagged_by(p[others], fixed[others], options)[: last + 1]
     # argmax returns the lowest of the thresholds that catch the most. Without other claims to
     # catch, the strictest threshold is used.
     best = int(np.argmax(caught)) if others.any() else last
@@ -137,11 +138,14 @@ def promised_threshold(
     return PromisedThreshold(float(options[best]), promise, int(caught[best]), int(others.sum()))
 
 
-def _flagged(
-    p_true: FloatArray, always: NDArray[np.bool_], options: FloatArray
+def flagged_by(
+    p_true: FloatArray, always: NDArray[np.bool_], thresholds: FloatArray
 ) -> NDArray[np.intp]:
-    """How many of the claims each threshold (m,) flags."""
-    return int(always.sum()) + np.searchsorted(np.sort(p_true[~always]), options)
+    """How many of the claims (n,) each threshold (m,) flags, (m,); those of ``always`` by any.
+
+    A claim whose P(true) is NaN is otherwise flagged by none.
+    """
+    return int(always.sum()) + np.searchsorted(np.sort(p_true[~always]), thresholds)
 
 
 def _below(lowest: float) -> str:

@@ -20,6 +20,7 @@ from franq_guard.calibration.fit import (
 )
 from franq_guard.calibration.fitting import FEWEST, fit_by
 from franq_guard.calibration.store import Calibrator
+from franq_guard.calibration.thresholds import flagged_by
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.plots import Line, Plot, reliability_plot
 from franq_guard.report.calibration_words import METRICS_IN_WORDS, found_text, warnings_of
@@ -153,9 +154,8 @@ def _shares(
     fixed, true = flagged_always(data, fitted.labels), data.is_true == 1
     if true.all() or not true.any():
         return ()
-    flagged = fixed | (p < thresholds[:, None])
-    points = [(float(f[true].mean()), float(f[~true].mean())) for f in flagged]
-    return tuple(dict.fromkeys(points))
+    shares = (flagged_by(p[of], fixed[of], thresholds) / of.sum() for of in (true, ~true))
+    return tuple(dict.fromkeys(zip(*(share.tolist() for share in shares), strict=True)))
 
 
 def _beside(fitted: Calibrator, data: Labelled, p: FloatArray) -> Table:

@@ -20,7 +20,7 @@ from franq_guard.calibration.holding import holding
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.calibration.thresholds import (
-    _flagged,
+    flagged_by,
     promised_threshold,
     sets_the_threshold,
 )
@@ -372,4 +372,4 @@ def test_what_each_threshold_flags_is_counted_as_a_table_would(seed):
     always = rng.uniform(size=len(p)) < 0.3
     options = np.array([0.0, 0.1, 0.2, 0.3, 0.8, 1.0])
     table = always | (p < options[:, None])
-    assert _flagged(p, always, options).tolist() == table.sum(axis=1).tolist()
+    assert flagged_by(p, always, options).tolist() == table.sum(axis=1).tolist()
