@@ -148,10 +148,12 @@ def fewest_claims(alpha: float, delta: float) -> int:
 
 
 def most_flagged(n: int, alpha: float, delta: float) -> int | None:
-    """How many of ``n`` claims may be flagged for the bound to be at most ``alpha``; None: not one.
+    """How many of ``n`` claims may be flagged for the bound to be at most ``alpha``; 0: none may.
+
+    None if ``n`` is too small: the bound exceeds ``alpha`` even if none is flagged.
 
     Raises:
-        ValueError: n is 0, or alpha or delta is not in (0, 1).
+        ValueError: alpha or delta is not in (0, 1).
     """
     if n < fewest_claims(alpha, delta):
         return None

@@ -62,10 +62,11 @@ def compute(
 def confidence(name: str, uncertainty: float, *, samples: int = 10) -> float:
     """A method's uncertainty as a confidence in [0, 1]; NaN stays NaN.
 
-    A probability where the method's scale allows it (exp(-u) for nats, 1 - u for shares, FRANQ's
-    own forms for Semantic Entropy and Sum of Eigenvalues); otherwise a function that only keeps the
-    order, whose values mean nothing before calibration. ``samples``: how many samples the
-    uncertainty was computed from.
+    By the method's own scale where it has one: exp(-u) for nats, 1 - u for shares, 1 - (u - 1) /
+    (n - 1) for a number of meanings among n samples; otherwise by a function that only keeps the
+    order, whose values mean nothing before calibration. FRANQ's paper states no form for Semantic
+    Entropy and the Sum of Eigenvalues: those here are ours (``docs/what-decides.md``).
+    ``samples``: n, how many samples the uncertainty was computed from.
     """
     if np.isnan(uncertainty):
         return float("nan")
