@@ -113,3 +113,14 @@ def test_why_a_model_cannot_be_loaded_is_told(caplog):
     with caplog.at_level(logging.WARNING):
         assert checked(guard).status == "unverified"
     assert "no such folder: /models/judge" in caplog.text
+
+
+class Logits(FakeFaithfulness):
+    def score(self, contexts, claims):
+        return [2.5] * len(claims)
+
+
+def test_a_score_that_is_no_probability_is_told(caplog):
+    answer = Guard(faithfulness=Logits()).check("Who?", ["Ann did."], "Ann did.")
+    assert [(v.label, v.reason) for v in answer.verdicts] == [("unverified", "error")]
+    assert "P(faithful) must lie in [0, 1]; the faithfulness model gave 2.5" in caplog.text

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from franq_guard.basics.failures import OwnMessage
 from franq_guard.claims.attribution import bare
 from franq_guard.claims.rules.openers import unopened
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer
@@ -17,7 +18,7 @@ from franq_guard.signals.stances import Stance, stances
 
 _MARKS = re.compile(rf"\s*(?:{ANY_MARK.pattern})")
 
-__all__ = ["Support", "context_of", "probability", "scores", "stated", "support"]
+__all__ = ["ScoreError", "Support", "context_of", "probability", "scores", "stated", "support"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +102,21 @@ def _unseen(trace: Trace) -> Reason | None:
     return None if trace.prompt_seen else "no_prompt"
 
 
+class ScoreError(ValueError, OwnMessage):
+    """A faithfulness model gave a number that is no probability; the message has the number."""
+
+
 def probability(score: float) -> float | None:
-    """A model's score, with rounding errors outside [0, 1] clipped; None for NaN."""
+    """A model's score, with rounding errors outside [0, 1] clipped; None for NaN.
+
+    Raises:
+        ScoreError: for another number outside [0, 1].
+    """
     if math.isnan(score):
         return None
-    return min(1.0, max(0.0, float(score))) if -1e-6 <= score <= 1 + 1e-6 else float(score)
+    if not -1e-6 <= score <= 1 + 1e-6:
+        raise ScoreError(f"P(faithful) must lie in [0, 1]; the faithfulness model gave {score:g}")
+    return min(1.0, max(0.0, float(score)))
 
 
 def stated(trace: Trace, claim: Claim, form: Form) -> str:
