@@ -24,7 +24,7 @@ from franq_guard.calibration.thresholds import (
     promised_threshold,
     sets_the_threshold,
 )
-from franq_guard.calibration.unsupported import with_unsupported
+from franq_guard.calibration.unsupported import to_promise, with_unsupported
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
 
@@ -225,6 +225,22 @@ def test_seven_in_ten_unsupported_claims_must_be_true():
     assert not fitted([1] * 6 + [0] * 4)  # more than half, and not enough
     three = labelled(rows(1, 1))
     assert not with_unsupported(three, np.ones(3), LabelRule(supported_from=1)).unsupported_true
+
+
+@pytest.mark.parametrize(("supported", "passes"), [(8, True), (9, False)])
+def test_they_pass_under_a_promise_only_where_that_flags_no_more_of_its_claims(supported, passes):
+    # Eight of ten unsupported claims with P(true) .8 are true, so from .8 on such claims may pass.
+    # To let them pass flags the supported ones with .7 below it; to flag all unsupported ones flags
+    # these eight. One without P(true), which is unverified in either case, counts for neither.
+    kinds = [*[(0.1, 1, 0.8)] * 8, *[(0.1, 0, 0.8)] * 2, (0.1, 1, math.nan)]
+    kinds += [(0.9, 1, 0.7)] * supported
+    data = labelled(
+        {"p_faithful": p, "uq_faith": 0, "uq_unfaith": 0, "is_true": true} for p, true, _ in kinds
+    )
+    p_true = np.array([p for *_, p in kinds])
+    rule, options = to_promise(data, p_true, LabelRule(), data.is_true == 1)
+    assert rule.unsupported_true is passes
+    assert (None if options is None else options.tolist()) == ([0.8] if passes else None)
 
 
 @pytest.mark.parametrize("at_most_flagged", [0.02, 0.1, 0.2, 0.4])
