@@ -278,18 +278,19 @@ def test_where_no_threshold_makes_them_mostly_true_the_promise_counts_them_as_fl
 
 @pytest.mark.parametrize("unsupported_true", [True, False])
 def test_what_counts_as_flagged_is_what_the_policy_acts_against(unsupported_true):
-    # one true claim an answer, all of them kept for the threshold; every second is in conflict
+    # one true claim an answer, all of them kept for the threshold; every second is in conflict; the
+    # numbers are rounded so that some lie exactly at the rule's bounds (.5, .9 and .5)
     rule = LabelRule(unsupported_true=unsupported_true)
     curve = Knots((-10.0, 0.0), (0.0, 1.0))
     made = Calibrator("global", faith=curve, unfaith=curve, labels=rule)
     rng = np.random.default_rng(3)
     table = [
         {
-            "p_faithful": rng.uniform(),
+            "p_faithful": round(rng.uniform(), 1),
             "uq_faith": -10 * (u := rng.uniform()),
             "uq_unfaith": -10 * u,
-            "contradiction": rng.uniform(0.8, 1),
-            "entailment": rng.uniform(0.4, 0.6),
+            "contradiction": round(rng.uniform(0.8, 1), 2),
+            "entailment": round(rng.uniform(0.4, 0.6), 2),
             "is_true": 1,
         }
         for _ in range(100)
