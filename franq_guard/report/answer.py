@@ -26,7 +26,7 @@ from franq_guard.report.words import (
 
 __all__ = ["answer_body", "answer_html", "css", "legend"]
 
-_MARK = re.compile(rf"\s(?:{ANY_MARK.pattern})")
+_MARK_OR_SPACE = re.compile(rf"{ANY_MARK.pattern}|\s")
 _WORST_FIRST: tuple[Label, ...] = (
     *Policy().marked,
     "unsupported-true",
@@ -146,7 +146,9 @@ def _shape(label: Label) -> str:
 
 def _returned(answer: GuardedAnswer) -> str:
     """The text after the policy, if the policy changed more than adding marks."""
-    if _MARK.sub("", answer.text) == answer.original:
+    # White space does not count: some marks have a blank after them. And the original may already
+    # have marks of a guard inside.
+    if _MARK_OR_SPACE.sub("", answer.text) == _MARK_OR_SPACE.sub("", answer.original):
         return ""
     text = f'<p class="answer">{safe(answer.text)}</p>'
     return f"<details><summary>What the reader gets</summary>{text}</details>"

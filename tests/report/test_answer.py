@@ -118,6 +118,13 @@ def test_what_the_policy_made_of_it_is_shown_where_it_is_more_than_marks(action,
     assert ("What the reader gets" in html) is said
 
 
+@pytest.mark.parametrize("text", ["Rome is in Peru[1].", "Rome is in Peru [likely false]."])
+def test_marks_beside_a_citation_or_a_guards_own_are_no_more_than_marks(text):
+    false = verdict(text, "Rome is in Peru", "false")
+    changed = Policy().apply(text, [false])
+    assert "What the reader gets" not in answer_of(text, false, changed=changed).to_html()
+
+
 def test_every_label_has_a_colour_a_shape_of_its_own_and_a_line_in_the_legend():
     text = "a b c d e f g"
     page = Read(answer_of(text, *map(verdict, [text] * 7, text.split(), LABEL_WORDS)).to_html())
