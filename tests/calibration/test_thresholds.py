@@ -125,7 +125,8 @@ def test_columns_of_different_lengths_are_refused():
 def test_half_of_the_answers_set_the_threshold_by_their_names_alone():
     drawn = [sets_the_threshold(f"answer {i}") for i in range(2000)]
     assert abs(sum(drawn) - 1000) < 3 * math.sqrt(2000 / 4)
-    assert [sets_the_threshold(f"answer {i}") for i in range(20)] == drawn[:20]
+    # A later version must not move answers: a stored calibrator was fitted on the other half.
+    assert drawn[:8] == [1, 0, 1, 1, 1, 0, 1, 0]
 
 
 # -- fitted -------------------------------------------------------------------------------------
