@@ -60,6 +60,15 @@ def test_the_lowest_threshold_that_catches_as_many_is_taken():
 def test_a_false_claim_out_of_reach_stays_uncaught():
     found = chosen([0.5, 0.6, 0.7, 0.8], [0.1, 0.95])
     assert (found.value, found.caught, found.others) == (pytest.approx(0.3), 1, 2)
+    # nor is one caught at the price of the first true claim too many, whose P(true) it shares
+    found = chosen([0.5, 0.6, 0.7, 0.8], [0.1, 0.5])
+    assert (found.value, found.caught, found.promise.flagged) == (pytest.approx(0.3), 1, 0)
+
+
+def test_the_promise_is_told_of_the_threshold_chosen_and_not_of_a_stricter_one():
+    # of 6 true claims one may be flagged (bound .39), so the next threshold, .45, would do, too
+    found = chosen([0.3, 0.6, 0.7, 0.8, 0.9, 1.0], [0.1])
+    assert (found.value, found.promise.flagged) == (pytest.approx(0.2), 0)
 
 
 def test_without_false_claims_the_strictest_promised_threshold_is_taken():
