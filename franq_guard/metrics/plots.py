@@ -23,6 +23,7 @@ __all__ = [
     "Line",
     "Plot",
     "rejection_plot",
+    "reliability_diagram",
     "reliability_plot",
     "reliability_text",
     "to_svg",
@@ -69,9 +70,14 @@ def reliability_plot(
         confidences: by name, each (n,) in [0, 1].
         bins: equal bins of [0, 1]; empty ones are left out.
     """
+    tables = {name: reliability(is_true, values, bins=bins) for name, values in confidences.items()}
+    return reliability_diagram(tables)
+
+
+def reliability_diagram(tables: Mapping[str, Reliability]) -> Plot:
+    """The plot of :func:`reliability_plot` from the numbers of its bins, by name."""
     lines = [Line("honest", ((0.0, 0.0), (1.0, 1.0)), guide=True)]
-    for name, values in confidences.items():
-        table = reliability(is_true, values, bins=bins)
+    for name, table in tables.items():
         full = table.claims > 0
         points = _points(table.confidence[full], table.share_true[full])
         lines.append(Line(name, points, markers=True))

@@ -9,7 +9,7 @@ import numpy as np
 
 from franq_guard.calibration.store import Calibrator
 from franq_guard.metrics.measures import Reliability
-from franq_guard.metrics.plots import Line, Plot, reliability_text, to_svg
+from franq_guard.metrics.plots import reliability_diagram, reliability_text, to_svg
 from franq_guard.report.words import promise_words
 
 if TYPE_CHECKING:  # it needs scikit-learn, which a promise's line does not
@@ -101,15 +101,7 @@ def holding_text(found: Holding) -> str:
 
 def reliability_svg(figures: Mapping[str, Any]) -> str:
     """The reliability diagram as one ``<svg>`` element."""
-    table = _reliability(figures)
-    points = tuple(
-        (float(said), float(share)) for count, said, share in zip(*table, strict=True) if count
-    )
-    lines = (
-        Line("honest", ((0.0, 0.0), (1.0, 1.0)), guide=True),
-        Line("P(true)", points, markers=True),
-    )
-    return to_svg(Plot("Reliability", "P(true) said", "share of claims true", lines))
+    return to_svg(reliability_diagram({"P(true)": _reliability(figures)}))
 
 
 def _line(key: str, figures: Mapping[str, Any]) -> str:
