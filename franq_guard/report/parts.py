@@ -30,7 +30,8 @@ def parts(text: str, owners: Sequence[Sequence[Span]]) -> Iterator[tuple[str, tu
     for here, there in pairwise(sorted({0, len(text), *begin, *end})):
         inside.update(begin[here])
         inside.subtract(end[here])
-        yield text[here:there], tuple(sorted(i for i, n in inside.items() if n > 0))
+        inside = +inside  # without those that have ended
+        yield text[here:there], tuple(sorted(inside))
 
 
 def listed(verdicts: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
