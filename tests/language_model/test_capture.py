@@ -11,6 +11,7 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, TextIteratorStreamer
 
 from franq_guard.language_model import Recorder, TransformersModel
+from franq_guard.language_model.transformers.step_keeper import StepKeeper
 
 PROMPT = "How long is the river?"
 
@@ -191,6 +192,19 @@ def test_only_the_last_answers_are_kept(make_llama, byte_level):
     inputs = ids_of(byte_level, "4 miles")
     net.generate(**inputs, max_new_tokens=6)  # the same again takes no second place
     assert len(recorder) == 3
+
+
+def test_no_step_keeps_the_prompt_in_memory(net, byte_level):
+    """Or a long answer would hold as many copies of its long prompt as it has tokens."""
+    keeper = StepKeeper(top_k=1)
+    net.generate(
+        **ids_of(byte_level, "one more " * 20),
+        max_new_tokens=6,
+        eos_token_id=None,
+        logits_processor=LogitsProcessorList([keeper]),
+    )
+    kept = [chosen.untyped_storage().nbytes() for chosen in keeper._chosen]
+    assert kept == [8] * 5  # one id of 64 bits a step; the last one has no step after it
 
 
 class TestAttach:

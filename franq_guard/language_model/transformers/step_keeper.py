@@ -67,5 +67,5 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
 
     def _take(self, rows: Tensor, chosen: Tensor) -> None:
         """Keep the scores of the ids (B,) that were chosen by these log-probabilities (B, V)."""
-        self._chosen.append(chosen)
+        self._chosen.append(chosen.clone())  # a view would keep the prompt and all ids before it
         self._steps.append(scores_of(rows, chosen.to(rows.device), self._top_k))
