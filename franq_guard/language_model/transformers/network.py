@@ -137,9 +137,13 @@ class Network:
             return False
 
     def equal(self, ours: Tensor, theirs: Tensor) -> bool:
-        """Whether two ways to compute the same logits give the same, up to rounding."""
-        off = (ours.float() - theirs.float()).abs().max() / theirs.float().std()
-        return bool(off < (1e-3 if self.model.dtype == torch.float32 else 0.1))
+        """Whether two ways to compute the same logits (..., V) give the same, up to rounding.
+
+        By the mean over the vocabulary: in half precision some of so many values are always far
+        off. A constant that is added to all logits changes no probability.
+        """
+        off = (ours.float() - theirs.float()).std(dim=-1).max() / theirs.float().std()
+        return bool(off < (2e-4 if self.model.dtype == torch.float32 else 0.05))
 
     def last_logits(self, rows: Sequence[Sequence[int]]) -> Tensor:
         """Logits (B, V) after rows of ids of equal length, without a cache."""
