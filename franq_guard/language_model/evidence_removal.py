@@ -7,7 +7,7 @@ remove four-word sequences, short passages and titles. A title of two or more wo
 anywhere, in any case and with any marks between its words (a list of sources, a file's name),
 unless the question names it. A title of a single word is removed from a line that holds nothing but
 titles, behind a label or not: a heading, or "Sources: Rome, Oslo". The question itself is never
-removed. The time is linear in the length of the prompt, for each passage.
+removed.
 
 Not promised: far from evidence a title of a single word stays inside a sentence, where it may be
 any word, and so do up to five words in a row of a passage. ``residue`` tells how much of the
@@ -80,8 +80,11 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
     near += [s for spans, known in zip(places, sure, strict=True) if not known for s in spans]
     near += _covered(prompt, words, texts, NEAR_WORDS)
     mask.add(s for s in near if _inside(s, region))
+    gone = set[tuple[str, ...]]() if all(places) else _removed(words, mask)
     found = sum(
-        any(map(mask.touches, spans or _covered(prompt, words, [text], COVER_WORDS)))
+        any(map(mask.touches, spans))
+        if spans
+        else not gone.isdisjoint(_shingles(_words(text), COVER_WORDS))
         for text, spans in zip(texts, places, strict=True)
     )
     mask.add(_titled(prompt, words, [title for title in far if _is_distinctive(title)]))
@@ -265,6 +268,16 @@ def _covered(
     )
     closing = [_CLOSING.match(prompt, end) for _, end in runs]
     return [(run[0], mark.end()) for run, mark in zip(runs, closing, strict=True) if mark]
+
+
+def _removed(words: Sequence[re.Match[str]], mask: _Mask) -> set[tuple[str, ...]]:
+    """The six-word sequences of the prompt of which something is removed."""
+    folded = [m.group().casefold() for m in words]
+    return {
+        tuple(folded[i : i + COVER_WORDS])
+        for i in range(len(words) - COVER_WORDS + 1)
+        if mask.touches((words[i].start(), words[i + COVER_WORDS - 1].end()))
+    }
 
 
 def _share(texts: Sequence[str], left: str, question: str) -> float:
