@@ -404,6 +404,23 @@ class TestFind:
         for other in ("France is", "The capital of Spain is", ""):
             assert recorder.find(text, other) is None
 
+    def test_prompts_of_other_answers_are_not_decoded(self, make_llama, byte_level, monkeypatch):
+        net = make_llama()
+        recorder = Recorder.attach(net, byte_level)
+        texts = []
+        for prompt in ("The river runs", "Many people live", "the old town"):
+            inputs = ids_of(byte_level, prompt)
+            out = net.generate(**inputs, max_new_tokens=9, eos_token_id=None)
+            texts += texts_of(byte_level, out, inputs)
+        decoded = []
+        prompt_text = recorder._encoder.prompt_text
+        monkeypatch.setattr(
+            recorder._encoder, "prompt_text", lambda ids: decoded.append(ids) or prompt_text(ids)
+        )
+        assert len(set(texts)) == 3
+        assert recorder.find(texts[0], "The river runs").prompt == "The river runs"
+        assert len(decoded) == 1
+
     def test_unknown_texts(self, answered):
         recorder, _ = answered
         assert recorder.find("Something else entirely, that nobody wrote.") is None

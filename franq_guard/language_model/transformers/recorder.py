@@ -107,24 +107,28 @@ class Recorder:
     def _record_of(self, text: str, prompt: str | None) -> tuple[Record, str] | None:
         """What :meth:`find` looks for, and the text without a repeated prompt."""
         running, finished = self._unfinished(), self._finished()
+        ids = () if prompt is None else self._prompt_ids(prompt)
+
+        def asked(record: Record) -> bool:
+            return prompt is None or record.has_prompt(prompt, ids)
+
         if prompt is not None:
-            ids = self._prompt_ids(prompt)
-            running = [r for r in running if r.has_prompt(prompt, ids)]
+            running = [record for record in running if asked(record)]
             # A stream asks at every part of an answer. The answer that is being written is looked
             # for first, so that the finished ones need not be compared each time.
             found = _best(text, running, sure=True, worst=BEGINNING)
             if found is not None:
                 return found, text
-            finished = [r for r in finished if r.has_prompt(prompt, ids)]
+        # Texts are compared before prompts, which are longer and have to be decoded first.
         records: list[Record] = [*running, *finished]
-        found = _best(text, records, sure=prompt is not None)
+        found = _best(text, records, sure=prompt is not None, only=asked)
         if found is None and prompt is not None:
-            found = next((r for r in finished if r.ends_with(text)), None)
+            found = next((r for r in finished if r.ends_with(text) and asked(r)), None)
         if found is not None:
             return found, text
         for record in records:
             rest = record.without_prompt(text)
-            if rest is not None and record.rank(rest, sure=True) is not None:
+            if rest is not None and record.rank(rest, sure=True) is not None and asked(record):
                 return record, rest
         return None
 
@@ -199,12 +203,20 @@ class Recorder:
 
 
 def _best(
-    text: str, records: Iterable[Record], *, sure: bool, worst: int | None = None
+    text: str,
+    records: Iterable[Record],
+    *,
+    sure: bool,
+    worst: int | None = None,
+    only: Callable[[Record], bool] = lambda _: True,
 ) -> Record | None:
-    """The first record of the best rank that ``text`` has in any, up to the rank ``worst``."""
+    """The first record of the best rank that ``text`` has in any, up to the rank ``worst``.
+
+    ``only``: which records count; asked of those that match, best first.
+    """
     ranks = [(record.rank(text, sure=sure), record) for record in records]
     ranked = [(r, x) for r, x in ranks if r is not None and (worst is None or r <= worst)]
-    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
+    return next((x for _, x in sorted(ranked, key=lambda pair: pair[0]) if only(x)), None)
 
 
 def _recorded_generate(model: Any, *args: Any, **kwargs: Any) -> Any:
