@@ -144,6 +144,21 @@ class Encoder:
             head += 1
         return ids[:head] + ids[len(ids) - (room - head) :]
 
+    def leaving_room(self, prompt: str, length: int) -> tuple[str, list[int]]:
+        """The prompt as text and ids, cut by :meth:`fit` if there is no room for an answer.
+
+        ``length``: of the answer, in tokens; the prompt keeps at least half of the window.
+        """
+        ids = self.prompt_ids(prompt)
+        if self.window is None:
+            return prompt, ids
+        seen = self.fit(ids, max(self.window - length, self.window // 2))
+        return prompt if len(seen) == len(ids) else self.prompt_text(seen), seen
+
+    def room(self, prompt: Sequence[int], length: int) -> int:
+        """How many of ``length`` tokens of an answer fit into the window after the prompt."""
+        return length if self.window is None else min(length, self.window - len(prompt))
+
     def _continuation(self, text: str, prompt: Sequence[int]) -> list[int]:
         """Ids of ``text`` after the prompt's last character, with a space before it if needed."""
         tail = self.prompt_text(prompt[-4:])[-1:]

@@ -111,6 +111,21 @@ def test_a_prompt_beyond_the_window(make_gpt2, byte_level, reference):
     assert len(sample.prompt_token_ids) + len(sample.tokens) <= 64
 
 
+def test_a_prompt_that_was_read_keeps_within_the_window(make_gpt2, byte_level, reference):
+    """Whatever length is asked for afterwards: positions beyond the window do not exist."""
+    model = TransformersModel(make_gpt2(window=64), byte_level)
+    prompt = "The river rises in the hills. " * 30
+    reading = model.read(prompt, max_new_tokens=10)
+    for answer in reading.answers(n=2, max_new_tokens=50):
+        assert len(answer.tokens) <= 10
+        assert_captured(model, reference, answer)
+    continuation = " Many people live in the old town."
+    (known,) = reading.logprobs(prompt, [continuation])
+    (scored,) = model.score([prompt], [Generation(continuation)])
+    assert len(scored.tokens) > 8
+    assert known == pytest.approx(sum(t.logprob for t in scored.tokens), abs=1e-3)
+
+
 def test_a_long_prompt_does_not_shorten_the_answer_beside_it(make_llama, byte_level):
     model = TransformersModel(make_llama(64), byte_level)
     long, short = "The river rises in the hills. " * 8, "x"

@@ -207,10 +207,8 @@ class LlamaCppModel(LanguageModel):
         max_new_tokens: int,
     ) -> list[Generation]:
         """One answer for each function in ``choices``, which chooses the next id."""
-        whole, window = self.encoder.prompt_ids(prompt), self.model.n_ctx()
-        seen = self.encoder.fit(whole, max(window - max_new_tokens, window // 2))
-        text = prompt if len(seen) == len(whole) else self.encoder.prompt_text(seen)
-        room = min(max_new_tokens, window - len(seen))
+        text, seen = self.encoder.leaving_room(prompt, max_new_tokens)
+        room = self.encoder.room(seen, max_new_tokens)
         return [
             self._generation(text, seen, *self._continued(cache, seen, choose, room))
             for choose in choices

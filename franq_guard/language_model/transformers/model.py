@@ -143,13 +143,14 @@ class TransformersModel(LanguageModel):
         to half a window; the answer's ``prompt`` and ``prompt_token_ids`` are then what the model
         actually read.
         """
-        encoded = [self._prompt_for_generation(p, max_new_tokens) for p in prompts]
+        read = [self.encoder.leaving_room(p, max_new_tokens) for p in prompts]
+        encoded = [ids for _, ids in read]
         done: dict[int, Generation] = {}
         for batch in self._generation_batches(encoded, max_new_tokens):
             between_batches()
             rows = self._generate([encoded[i] for i in batch], max_new_tokens)
             for i, (ids, kept) in zip(batch, rows, strict=True):
-                done[i] = self.generation(prompts[i], encoded[i], ids, kept)
+                done[i] = self.generation(*read[i], ids, kept)
             if progress is not None:
                 progress(len(done), len(prompts))
         return [done[i] for i in range(len(prompts))]
@@ -216,18 +217,7 @@ class TransformersModel(LanguageModel):
 
         A prompt that leaves no room for ``max_new_tokens`` is cut as in :meth:`generate`.
         """
-        return PromptReading(self, prompt, self._prompt_for_generation(prompt, max_new_tokens))
-
-    def _prompt_for_generation(self, prompt: str, max_new_tokens: int) -> list[int]:
-        ids = self.encoder.prompt_ids(prompt)
-        window = self.network.window
-        if window is None:
-            return ids
-        return self.encoder.fit(ids, max(window - max_new_tokens, window // 2))
-
-    def _room(self, prompt_length: int, max_new_tokens: int) -> int:
-        window = self.network.window
-        return max_new_tokens if window is None else min(max_new_tokens, window - prompt_length)
+        return PromptReading(self, *self.encoder.leaving_room(prompt, max_new_tokens))
 
     def _generation_batches(
         self, encoded: Sequence[Sequence[int]], max_new_tokens: int
@@ -241,8 +231,8 @@ class TransformersModel(LanguageModel):
         while order:
             longest = len(encoded[order[0]])
             batch = order[: max(1, self._budget // (longest + max_new_tokens))]
-            room = self._room(longest, max_new_tokens)
-            batch = [i for i in batch if self._room(len(encoded[i]), max_new_tokens) == room]
+            rooms = {i: self.encoder.room(encoded[i], max_new_tokens) for i in batch}
+            batch = [i for i in batch if rooms[i] == rooms[order[0]]]
             if len(encoded[batch[-1]]) < longest and not self._pads:
                 batch = [i for i in batch if len(encoded[i]) == longest]
             yield batch
@@ -287,16 +277,16 @@ class TransformersModel(LanguageModel):
     def _generate(
         self, prompts: Sequence[Sequence[int]], max_new_tokens: int
     ) -> list[tuple[list[int], TokenScores]]:
-        width = max(map(len, prompts))
+        longest = max(prompts, key=len)
         keeper = StepKeeper(self.top_k)
         out = self._plain.generate(
             **self._padded(prompts),
-            max_new_tokens=self._room(width, max_new_tokens),
+            max_new_tokens=self.encoder.room(longest, max_new_tokens),
             eos_token_id=sorted(self.eos_ids) or None,
             pad_token_id=self._pad,
             logits_processor=[keeper],
         )
-        answers = out[:, width:]
+        answers = out[:, len(longest) :]
         kept = keeper.finish(answers).cpu()
         lengths = [answer_length(row, self.eos_ids) for row in answers.tolist()]
         return [
@@ -307,28 +297,25 @@ class TransformersModel(LanguageModel):
     def _samples(
         self, prompt: str, n: int, max_new_tokens: int, temperature: float, seed: int
     ) -> list[Generation]:
-        encoded = self._prompt_for_generation(prompt, max_new_tokens)
+        seen, encoded = self.encoder.leaving_room(prompt, max_new_tokens)
         rows = sampling.sample(
             PromptCache(self.network, encoded),
             n=n,
-            max_new_tokens=self._room(len(encoded), max_new_tokens),
+            max_new_tokens=self.encoder.room(encoded, max_new_tokens),
             temperature=temperature,
             seed=seed,
             eos=self.eos_ids,
             top_k=self.top_k,
         )
-        return [self.generation(prompt, encoded, ids, kept) for ids, kept in rows]
+        return [self.generation(seen, encoded, ids, kept) for ids, kept in rows]
 
     def generation(
         self, prompt: str, encoded: list[int], ids: list[int], kept: TokenScores
     ) -> Generation:
-        """The record of generated ids (T,) and their scores (T,)."""
+        """The record of generated ids (T,) and their scores (T,) after the prompt that was read."""
         text = self.encoder.text(ids)
-        spans = token_spans(self.tokenizer, ids, text)
-        cut = len(encoded) < len(self.encoder.prompt_ids(prompt))
-        seen = self.encoder.prompt_text(encoded) if cut else prompt
-        tokens = kept.tokens(ids, spans)
-        return Generation(text, tokens, seen, tuple(encoded), "captured", self.fingerprint)
+        tokens = kept.tokens(ids, token_spans(self.tokenizer, ids, text))
+        return Generation(text, tokens, prompt, tuple(encoded), "captured", self.fingerprint)
 
     def _scored(
         self,

@@ -34,15 +34,16 @@ class PromptReading:
     ) -> list[Generation]:
         """The greedy answer, then ``n`` samples (no top-k or top-p); only the first line of each.
 
-        They are generated together, so that a step needs one pass over the weights for all. Raises
-        ``ValueError`` for settings with which nothing can be sampled.
+        They end where the model's window does. They are generated together, so that a step needs
+        one pass over the weights for all. Raises ``ValueError`` for settings with which nothing can
+        be sampled.
         """
         check_sampling(n, max_new_tokens, temperature)
         model = self._model
         rows = sampling.sample(
             self._cache,
             n=n,
-            max_new_tokens=max_new_tokens,
+            max_new_tokens=model.encoder.room(self._ids, max_new_tokens),
             temperature=temperature,
             seed=seed,
             eos=model.eos_ids | model.encoder.line_breaks,
@@ -55,18 +56,15 @@ class PromptReading:
     def logprobs(self, prompt: str, continuations: Sequence[str]) -> NDArray[np.float64]:
         """Log-probability of each continuation (n,), nats, after another prompt.
 
-        A beginning that it shares with this prompt is not read again.
+        A beginning that it shares with this prompt is not read again. A prompt that leaves no room
+        for the longest of them in the window is cut, as for an answer of that length.
         """
         encoder = self._model.encoder
-        context = encoder.prompt_ids(prompt)
-        window = self._model.network.window
-        if window is not None:
-            context = encoder.fit(context, window - 8)
-        values = []
-        for continuation in continuations:
-            ids = [t.id for t in encoder.answer(Generation(continuation), context).tokens]
-            values.append(float(self._cache.score(context, ids).logprob.sum()))
-        return np.array(values, float)
+        whole = encoder.prompt_ids(prompt)
+        given = [encoder.answer(Generation(one), whole).tokens for one in continuations]
+        _, context = encoder.leaving_room(prompt, max(map(len, given), default=0))
+        ids = [[token.id for token in tokens] for tokens in given]
+        return np.array([float(self._cache.score(context, i).logprob.sum()) for i in ids], float)
 
 
 def first_line(generation: Generation) -> Generation:
