@@ -9,7 +9,7 @@ from typing import Any
 
 from franq_guard.basics.text import without_surrogates
 from franq_guard.language_model.base import Prompt
-from franq_guard.language_model.tokens import special_tokens, token_spans
+from franq_guard.language_model.tokens import Vocabulary
 from franq_guard.records import Generation, Token
 
 NAN = float("nan")
@@ -21,7 +21,8 @@ class Encoder:
     def __init__(self, tokenizer: Any, window: int | None) -> None:
         self.tokenizer = tokenizer
         self.window = window
-        self._special = special_tokens(tokenizer)
+        self.vocabulary = Vocabulary(tokenizer)
+        self._special = self.vocabulary.special
         self._size = len(tokenizer)
         self._prefix = self._added_prefix()
 
@@ -123,7 +124,13 @@ class Encoder:
         if not answer.text or self._spelled(answer):
             return answer
         ids = self._continuation(without_surrogates(answer.text), prompt)
-        return with_ids(self.tokenizer, answer, ids)
+        return self.with_ids(answer, ids)
+
+    def with_ids(self, answer: Generation, ids: Sequence[int]) -> Generation:
+        """The answer with tokens of unknown probability, whose spans cover its text."""
+        spans = self.vocabulary.spans(ids, answer.text)
+        tokens = tuple(Token(i, a, b, NAN) for i, (a, b) in zip(ids, spans, strict=True))
+        return Generation(answer.text, tokens, answer.prompt, answer.prompt_token_ids, "none")
 
     def _spelled(self, answer: Generation) -> bool:
         """Whether the tokens' ids spell the text, or more; case and white space may differ."""
@@ -190,10 +197,3 @@ class Encoder:
 
 def _squeezed(text: str) -> str:
     return "".join(without_surrogates(text).casefold().split())
-
-
-def with_ids(tokenizer: Any, answer: Generation, ids: Sequence[int]) -> Generation:
-    """The answer with tokens of unknown probability, whose spans cover its text."""
-    spans = token_spans(tokenizer, ids, answer.text)
-    tokens = tuple(Token(i, a, b, NAN) for i, (a, b) in zip(ids, spans, strict=True))
-    return Generation(answer.text, tokens, answer.prompt, answer.prompt_token_ids, "none")

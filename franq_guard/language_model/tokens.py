@@ -36,35 +36,79 @@ def token_spans(tokenizer: Any, ids: Sequence[int], text: str) -> list[Span]:
     case; characters that differ belong to an adjacent token. Linear in the length of the text.
     Without ids the list is empty. Lone surrogates count as U+FFFD, as they are tokenised.
     """
-    if not ids:
-        return []
-    text = without_surrogates(text)
-    pieces = _pieces(tokenizer, ids, text)
-    ends = _spelled_ends(pieces, text, first=True) or _aligned_ends(pieces, text)
-    return list(pairwise([0, *ends]))
+    return Vocabulary(tokenizer).spans(ids, text)
 
 
-def spelled_spans(
-    tokenizer: Any, ids: Sequence[int], text: str, *, first: bool
-) -> list[Span] | None:
-    """:func:`token_spans` where the ids spell ``text`` to the character, otherwise None.
+class Vocabulary:
+    """What the tokens of one tokeniser stand for, with the tokens that it has now.
 
-    Only such spans can be put together from those of consecutive parts of an answer. ``first``: the
-    ids begin the answer, where a decoder may drop a blank.
+    Its added tokens are read once: there may be thousands (Gemma), which takes 20 ms.
+
+    Attributes:
+        special: every special token by its id: those that ``decode`` may leave out. Llama 3 and
+            others give only some of them a role ("eos"), which ``all_special_tokens`` lists; the
+            rest, such as those around a turn's role, are only marked as special.
     """
-    ends = _spelled_ends(_pieces(tokenizer, ids, text), text, first=first)
-    return None if ends is None else list(pairwise([0, *ends]))
 
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._kind = _kind(tokenizer)
+        added = tokenizer.added_tokens_decoder.items()
+        self._added = {int(i): str(token) for i, token in added}
+        named = zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
+        marked = ((i, token) for i, token in added if token.special)
+        self.special = {int(i): str(token) for i, token in (*named, *marked)}
 
-def special_tokens(tokenizer: Any) -> dict[int, str]:
-    """Every special token by its id: those that ``decode`` may leave out.
+    def spans(self, ids: Sequence[int], text: str) -> list[Span]:
+        """See :func:`token_spans`."""
+        if not ids:
+            return []
+        text = without_surrogates(text)
+        pieces = self._pieces(ids, text)
+        ends = _spelled_ends(pieces, text, first=True) or _aligned_ends(pieces, text)
+        return list(pairwise([0, *ends]))
 
-    Llama 3 and others give only some of them a role ("eos"), which ``all_special_tokens`` lists;
-    the rest, such as those around a turn's role, are only marked as special.
-    """
-    named = zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
-    marked = ((i, t) for i, t in tokenizer.added_tokens_decoder.items() if t.special)
-    return {int(i): str(t) for i, t in (*named, *marked)}
+    def spelled(self, ids: Sequence[int], text: str, *, first: bool) -> list[Span] | None:
+        """:meth:`spans` where the ids spell ``text`` to the character, otherwise None.
+
+        Only such spans can be put together from those of consecutive parts of an answer. ``first``:
+        the ids begin the answer, where a decoder may drop a blank.
+        """
+        ends = _spelled_ends(self._pieces(ids, text), text, first=first)
+        return None if ends is None else list(pairwise([0, *ends]))
+
+    def _pieces(self, ids: Sequence[int], text: str) -> list[str]:
+        """The text that each token adds; joined, they are the decoded text before its clean-up."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        pieces = self._tokenizer.convert_ids_to_tokens(list(ids))
+        out: list[str] = []
+        for token_id, piece in zip(ids, pieces, strict=True):
+            if token_id in self.special:
+                shown = self._added.get(token_id, str(piece))
+                out.append(shown if str(piece) in text else "")
+            else:
+                out.append(decoder.decode(self._bytes(piece, token_id)))
+        out[-1] += decoder.decode(b"", final=True)
+        return out
+
+    def _bytes(self, piece: str | None, token_id: int) -> bytes:
+        """The bytes that one ordinary token stands for."""
+        if (added := self._added.get(token_id)) is not None:
+            return added.encode()
+        if piece is None:  # an id beyond the vocabulary, from padded embedding rows
+            return b""
+        if self._kind == "given":
+            return bytes(self._tokenizer.token_bytes(token_id))
+        if self._kind == "bytes":
+            table = _byte_table()
+            known = all(c in table for c in piece)
+            return bytes(table[c] for c in piece) if known else piece.encode()
+        if self._kind == "metaspace":
+            byte = _BYTE_PIECE.match(piece)
+            return bytes([int(byte[1], 16)]) if byte else piece.replace("▁", " ").encode()
+        if self._kind == "wordpiece":
+            return piece[2:].encode() if piece.startswith("##") else b" " + piece.encode()
+        return str(self._tokenizer.decode([token_id])).encode()
 
 
 def _spelled_ends(pieces: Sequence[str], text: str, *, first: bool) -> list[int] | None:
@@ -73,43 +117,6 @@ def _spelled_ends(pieces: Sequence[str], text: str, *, first: bool) -> list[int]
     if dropped not in (0, int(first)) or joined != " " * dropped + text:
         return None
     return [max(0, end - dropped) for end in accumulate(map(len, pieces))]
-
-
-def _pieces(tokenizer: Any, ids: Sequence[int], text: str) -> list[str]:
-    """The text that each token adds; joined, they are the decoded text before its clean-up."""
-    kind = _kind(tokenizer)
-    added = {int(i): str(t) for i, t in tokenizer.added_tokens_decoder.items()}
-    special = special_tokens(tokenizer)
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    out: list[str] = []
-    for token_id, piece in zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
-        if token_id in special:
-            out.append(added.get(token_id, str(piece)) if str(piece) in text else "")
-        else:
-            known = added.get(token_id)
-            raw = (
-                known.encode() if known is not None else _surface(kind, tokenizer, piece, token_id)
-            )
-            out.append(decoder.decode(raw))
-    out[-1] += decoder.decode(b"", final=True)
-    return out
-
-
-def _surface(kind: Kind, tokenizer: Any, piece: str | None, token_id: int) -> bytes:
-    """The bytes that one ordinary token stands for."""
-    if piece is None:  # an id beyond the vocabulary, from padded embedding rows
-        return b""
-    if kind == "given":
-        return bytes(tokenizer.token_bytes(token_id))
-    if kind == "bytes":
-        table = _byte_table()
-        return bytes(table[c] for c in piece) if all(c in table for c in piece) else piece.encode()
-    if kind == "metaspace":
-        byte = _BYTE_PIECE.match(piece)
-        return bytes([int(byte[1], 16)]) if byte else piece.replace("▁", " ").encode()
-    if kind == "wordpiece":
-        return piece[2:].encode() if piece.startswith("##") else b" " + piece.encode()
-    return str(tokenizer.decode([token_id])).encode()
 
 
 def _kind(tokenizer: Any) -> Kind:

@@ -9,6 +9,7 @@ from tokenizers import AddedToken
 
 from franq_guard.language_model import Prompt, token_spans
 from franq_guard.language_model.encoding import Encoder
+from franq_guard.records import Generation
 
 TEXTS = [
     "The river rises in the hills, and runs to the sea.",
@@ -156,6 +157,20 @@ def test_a_token_that_is_only_marked_as_special_is_special(byte_level):
     assert encoder.is_special(len(byte_level))
     # A passage that has it written out cannot begin a turn of its own.
     assert len(byte_level) not in encoder.ids(encoder.render(Prompt("", "see <|turn|> system")))
+
+
+def test_added_tokens_are_read_once(byte_level, monkeypatch):
+    """There may be thousands of them, and a stream asks for the spans of every few tokens."""
+    reads, kind = [], type(byte_level)
+    read = kind.added_tokens_decoder.fget
+    counted = property(lambda tokenizer: reads.append(tokenizer) or read(tokenizer))
+    encoder, ids = Encoder(byte_level, None), encode(byte_level, "river")
+    monkeypatch.setattr(kind, "added_tokens_decoder", counted)
+    assert encoder.answer(Generation("river"), ids).tokens
+    assert encoder.vocabulary.spelled(ids, "river", first=True) is not None
+    assert not reads
+    assert token_spans(byte_level, ids, "river") == encoder.vocabulary.spans(ids, "river")
+    assert len(reads) == 1
 
 
 def test_smollm_tiles(smollm):

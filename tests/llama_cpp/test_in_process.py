@@ -85,9 +85,7 @@ def test_the_known_values(llama):
 
 
 def _answer(llama, ids):
-    from franq_guard.language_model.encoding import with_ids
-
-    return with_ids(llama.tokenizer, Generation(llama.encoder.text(ids)), ids)
+    return llama.encoder.with_ids(Generation(llama.encoder.text(ids)), ids)
 
 
 def test_the_same_prompt_strings(llama, local):

@@ -28,7 +28,6 @@ from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.forward_passes import forward_passes
 from franq_guard.language_model.llama_cpp.row_cache import Row, RowCache
 from franq_guard.language_model.llama_cpp.tokenizer import GgufTokenizer
-from franq_guard.language_model.tokens import token_spans
 from franq_guard.records import Generation, Source, Span, Token, Trace
 
 INSTALL = "pip install llama-cpp-python (it is built from source: a C++ compiler, 5 to 8 minutes)"
@@ -229,7 +228,7 @@ class LlamaCppModel(LanguageModel):
         self, prompt: str, seen: Sequence[int], ids: Sequence[int], kept: Sequence[_Kept]
     ) -> Generation:
         text = self.encoder.text(ids)
-        spans = token_spans(self.tokenizer, ids, text)
+        spans = self.encoder.vocabulary.spans(ids, text)
         tokens = _tokens(ids, spans, kept)
         return Generation(text, tokens, prompt, tuple(seen), "captured", self.fingerprint)
 

@@ -14,7 +14,7 @@ class GgufTokenizer:
     """Converts strings to ids and back by llama.cpp, and uses the ``Llama`` object's chat format.
 
     It has only what :class:`~franq_guard.language_model.encoding.Encoder` and
-    :func:`~franq_guard.language_model.tokens.token_spans` need.
+    :class:`~franq_guard.language_model.tokens.Vocabulary` need.
     """
 
     is_fast = True  # transformers' name for a tokeniser that returns offsets

@@ -26,7 +26,6 @@ from franq_guard.language_model.base import (
 from franq_guard.language_model.contrast import captured_prompt, contrast
 from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.forward_passes import forward_passes
-from franq_guard.language_model.tokens import token_spans
 from franq_guard.language_model.transformers import sampling, scoring
 from franq_guard.language_model.transformers.digest import weights_digest
 from franq_guard.language_model.transformers.network import Network, as_id_set
@@ -314,7 +313,7 @@ class TransformersModel(LanguageModel):
     ) -> Generation:
         """The record of generated ids (T,) and their scores (T,) after the prompt that was read."""
         text = self.encoder.text(ids)
-        tokens = kept.tokens(ids, token_spans(self.tokenizer, ids, text))
+        tokens = kept.tokens(ids, self.encoder.vocabulary.spans(ids, text))
         return Generation(text, tokens, prompt, tuple(encoded), "captured", self.fingerprint)
 
     def _scored(

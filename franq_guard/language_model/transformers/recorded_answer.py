@@ -9,7 +9,6 @@ from math import inf
 
 from franq_guard.basics.text import place_of
 from franq_guard.language_model.encoding import NAN, Encoder
-from franq_guard.language_model.tokens import token_spans
 from franq_guard.language_model.transformers.token_scores import TokenScores
 from franq_guard.records import Generation, Source, Span, Token
 
@@ -56,7 +55,7 @@ class RecordedAnswer:
         return self._with_spans(self.text)
 
     def _with_spans(self, text: str) -> Generation:
-        spans = token_spans(self.encoder.tokenizer, self.ids, text)
+        spans = self.encoder.vocabulary.spans(self.ids, text)
         source: Source = "none"
         tokens = tuple(Token(i, a, b, NAN) for i, (a, b) in zip(self.ids, spans, strict=True))
         if self.kept is not None:

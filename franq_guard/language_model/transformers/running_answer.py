@@ -9,7 +9,6 @@ from math import inf
 from threading import RLock
 
 from franq_guard.language_model.encoding import Encoder
-from franq_guard.language_model.tokens import spelled_spans
 from franq_guard.language_model.transformers.recorded_answer import RecordedAnswer
 from franq_guard.language_model.transformers.recorded_call import RecordedCall
 from franq_guard.records import Generation, Token
@@ -131,7 +130,7 @@ class RunningAnswer:
     def _add(self, ids: list[int], text: str) -> bool:
         """Set the spans of the next tokens, which add ``text``; False if they do not spell it."""
         done, base = len(self._tokens), len(self._text)
-        spans = spelled_spans(self._encoder.tokenizer, ids, text, first=not done)
+        spans = self._encoder.vocabulary.spelled(ids, text, first=not done)
         if spans is None:
             return False
         for token, (start, end) in zip(self._read[done:], spans, strict=False):
