@@ -235,7 +235,9 @@ def _share_in(text: str, stretches: set[str], words: Sequence[str]) -> float:
     """The share of the six-word stretches of ``text`` that are among ``stretches`` of ``words``."""
     held = _WORD.findall(unescaped(text))
     if len(held) < _SHINGLE:
-        return float(" ".join(held) in " ".join(words))
+        few, all_words = " ".join(held), " ".join(words)
+        # Whole words: 42 is not in 1942. Scripts without blanks have several words in a run.
+        return float(f" {few} " in f" {all_words} " if few.isascii() else few in all_words)
     found = _stretches(held)
     return sum(stretch in stretches for stretch in found) / len(found)
 

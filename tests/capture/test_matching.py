@@ -181,6 +181,13 @@ def test_a_passage_of_a_few_words_is_shown_too():
     assert shown(passages, f"Use this: a bridge. {OTHER}") == passages[1:]
 
 
+def test_a_passage_of_a_few_words_is_not_shown_by_a_part_of_a_word():
+    passages = [Passage(LONG), Passage("42"), Passage("Rome"), Passage("東京")]
+    prompt = f"{LONG}\nWho wrote Romeo in 1942? 東京は"
+    assert shown(passages, prompt) == [passages[0], passages[3]]
+    assert shown(passages, f"{prompt} (42) Rome!") == passages
+
+
 def test_passages_cut_short_are_still_shown():
     passages = [Passage(LONG), Passage(OTHER)]
     # Of 12 words, the first 8 hold 3 of 7 six-word stretches; of the other one, all 7 or none.
