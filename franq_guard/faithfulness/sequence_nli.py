@@ -11,6 +11,7 @@ import numpy as np
 
 from franq_guard.basics.deadline import between_batches
 from franq_guard.basics.text import without_surrogates
+from franq_guard.basics.threads import threads_for
 from franq_guard.faithfulness.base import check_pairs
 from franq_guard.franq import FloatArray
 
@@ -92,7 +93,7 @@ class SequenceNli:
             padding=True,
             return_tensors="pt",
         ).to(self._model.device)
-        with torch.inference_mode():
+        with torch.inference_mode(), threads_for():
             logits = self._model(**read).logits[:, list(self._order)]
         return np.asarray(torch.softmax(logits.double(), dim=-1).cpu().numpy(), float)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from franq_guard.basics import threads
 from franq_guard.basics.deadline import DeadlineExceeded, until
 from franq_guard.faithfulness.loading import WithNli, faithfulness_from
 from franq_guard.faithfulness.sequence_nli import SequenceNli, label_order
@@ -62,6 +63,23 @@ def test_odd_texts_are_read_and_leave_their_neighbours_alone(folder):
     found = model.nli(*zip(plain, *odd, strict=True))
     assert found.sum(axis=1) == pytest.approx(1)
     assert found[0] == pytest.approx(model.nli(*zip(plain, strict=True))[0], abs=1e-4)
+
+
+def test_it_computes_on_as_many_threads_as_are_set(folder, monkeypatch):
+    import torch
+
+    seen, before = [], torch.get_num_threads()
+    model = SequenceNli.from_pretrained(str(folder))
+    model._model.register_forward_pre_hook(lambda *_: seen.append(torch.get_num_threads()))
+    monkeypatch.setenv(threads.SETTING, "1")
+    torch.set_num_threads(2)
+    try:
+        model.nli(["Rome is in Italy."], ["Rome is big."])
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    if threads._openmp() is not None:
+        assert seen == [1]
 
 
 def test_it_stops_at_the_deadline(folder):

@@ -211,6 +211,7 @@ class TransformersModel(LanguageModel):
         captured = captured_prompt(trace.generation, self, self.encoder)
         return contrast(trace, captured, self.render)
 
+    @threads_for()
     def read(self, prompt: str, *, max_new_tokens: int = 32) -> PromptReading:
         """The prompt, read once for an answer, its samples and questions about it.
 

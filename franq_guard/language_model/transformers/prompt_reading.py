@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.threads import threads_for
 from franq_guard.language_model.base import check_sampling
 from franq_guard.language_model.transformers import sampling
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
@@ -24,6 +25,7 @@ class PromptReading:
         self._ids = ids
         self._cache = PromptCache(model.network, ids)
 
+    @threads_for()
     def answers(
         self,
         *,
@@ -53,6 +55,7 @@ class PromptReading:
         made = [model.generation(self._prompt, self._ids, ids, kept) for ids, kept in rows]
         return [first_line(generation) for generation in made]
 
+    @threads_for()
     def logprobs(self, prompt: str, continuations: Sequence[str]) -> NDArray[np.float64]:
         """Log-probability of each continuation (n,), nats, after another prompt.
 
