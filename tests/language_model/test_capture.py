@@ -11,6 +11,7 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, TextIteratorStreamer
 
 from franq_guard.language_model import Recorder, TransformersModel
+from franq_guard.language_model.transformers.recorder import _OPEN
 from franq_guard.language_model.transformers.step_keeper import StepKeeper
 
 PROMPT = "How long is the river?"
@@ -420,6 +421,21 @@ class TestFind:
         assert len(set(texts)) == 3
         assert recorder.find(texts[0], "The river runs").prompt == "The river runs"
         assert len(decoded) == 1
+
+    def test_only_the_answers_found_last_keep_their_tokens(self, make_llama, byte_level):
+        net = make_llama()
+        recorder = Recorder.attach(net, byte_level)
+        prompts = [f"The river runs for {n} miles" for n in range(_OPEN + 2)]
+        found = {}
+        for prompt in prompts:
+            inputs = ids_of(byte_level, prompt)
+            out = net.generate(**inputs, max_new_tokens=3, eos_token_id=None)
+            (text,) = texts_of(byte_level, out, inputs)
+            found[prompt] = text, recorder.find(text, prompt)
+        for prompt, (text, before) in found.items():
+            assert recorder.find(text, prompt) == before
+        held = ["generation" in vars(record) for record in recorder._finished()]
+        assert held == [True] * _OPEN + [False] * 2
 
     def test_unknown_texts(self, answered):
         recorder, _ = answered

@@ -54,6 +54,10 @@ class RecordedAnswer:
         """The whole answer; with source ``none`` and NaN if only the ids are known."""
         return self._with_spans(self.text)
 
+    def close(self) -> None:
+        """Free the tokens of :attr:`generation`, which are made again when they are asked for."""
+        vars(self).pop("generation", None)
+
     def _with_spans(self, text: str) -> Generation:
         spans = self.encoder.vocabulary.spans(self.ids, text)
         source: Source = "none"

@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 _KEY = "_franq_recorder"
 _PROMPTS = 32
 """How many prompts' ids are kept: a stream of claims asks with the same prompt at every part."""
+_OPEN = 16
+"""Of how many finished answers the tokens are kept as objects, which take five times the memory."""
 
 Record = RecordedAnswer | RunningAnswer
 
@@ -60,6 +62,7 @@ class Recorder:
         self._lock = threading.Lock()
         self._records: OrderedDict[tuple[Any, ...], RecordedAnswer] = OrderedDict()
         self._running: dict[int, tuple[RecordedCall, list[RunningAnswer]]] = {}
+        self._open: OrderedDict[int, RecordedAnswer] = OrderedDict()
         self._prompt_ids = lru_cache(maxsize=_PROMPTS)(self._encoder.ids)
 
     @classmethod
@@ -94,7 +97,12 @@ class Recorder:
         or an end shorter than 16 characters is found, too.
         """
         found = self._record_of(text, prompt)
-        return None if found is None else found[0].as_text(found[1])
+        if found is None:
+            return None
+        record, own = found
+        if isinstance(record, RecordedAnswer):
+            self._opened(record)
+        return record.as_text(own)
 
     def ended_at(self, text: str, prompt: str | None = None) -> float | None:
         """When the answer that :meth:`find` returns was complete, by ``time.monotonic``.
@@ -131,6 +139,14 @@ class Recorder:
             if rest is not None and record.rank(rest, sure=True) is not None and asked(record):
                 return record, rest
         return None
+
+    def _opened(self, record: RecordedAnswer) -> None:
+        """Note that its tokens are asked for; those of the answer longest not asked for go."""
+        with self._lock:
+            self._open[id(record)] = record
+            self._open.move_to_end(id(record))
+            if len(self._open) > _OPEN:
+                self._open.popitem(last=False)[1].close()
 
     def _finished(self) -> list[RecordedAnswer]:
         with self._lock:
