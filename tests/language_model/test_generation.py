@@ -12,6 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from franq_guard.basics.deadline import DeadlineExceeded, until
 from franq_guard.language_model import MissingModelError, Prompt, TransformersModel
 from franq_guard.language_model.encoding import Encoder
+from franq_guard.language_model.transformers.sampling import drawing_device
 from franq_guard.records import Generation
 
 PROMPTS = ["How long is the river?", "Who came there by ship, and who on foot?", "x"]
@@ -147,6 +148,11 @@ def test_samples_depend_on_seed_and_prompt_alone(model):
     one = model.sample(PROMPTS[:1], n=4, max_new_tokens=5, seed=1)
     assert model.sample([PROMPTS[1], PROMPTS[0]], n=4, max_new_tokens=5, seed=1)[1] == one[0]
     assert model.sample(PROMPTS[:1], n=4, max_new_tokens=5, seed=2) != one
+
+
+@pytest.mark.parametrize(("model_on", "drawn_on"), [("mps", "cpu"), ("cuda", "cuda")])
+def test_samples_are_drawn_where_there_is_float64(model_on, drawn_on):
+    assert drawing_device(torch.device(model_on)) == torch.device(drawn_on)
 
 
 def test_samples_end_at_the_deadline(model):

@@ -37,7 +37,7 @@ def sample(
     """
     grow = _grower(prompt_cache)
     logits = prompt_cache.logits
-    generator = torch.Generator(device=logits.device).manual_seed(seed)
+    generator = torch.Generator(device=drawing_device(logits.device)).manual_seed(seed)
     total = n + greedy
     node = torch.zeros(total, dtype=torch.long, device=logits.device)
     written: list[list[int]] = [[] for _ in range(total)]
@@ -82,15 +82,20 @@ def _grower(prompt_cache: PromptCache) -> Callable[[list[int], list[list[int]]],
     return rows
 
 
+def drawing_device(device: torch.device) -> torch.device:
+    """Where samples are drawn: on the model's device, unless that has no float64 (Apple's GPUs)."""
+    return torch.device("cpu") if device.type == "mps" else device
+
+
 def _draw(rows: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     """One id (n,) per row of log-probabilities (n, V); for a row with NaN, any id at random."""
-    weights = torch.softmax(rows / temperature, dim=-1)
+    weights = torch.softmax(rows / temperature, dim=-1).to(generator.device)
     # By inverting the cumulative sum: this needs one random number per row instead of one per id.
     sums = weights.cumsum(dim=-1, dtype=torch.double)
     broken = ~torch.isfinite(sums[:, -1])
     sums[broken] = torch.arange(1.0, sums.shape[-1] + 1, dtype=torch.double, device=sums.device)
-    at = torch.rand(len(rows), 1, generator=generator, device=rows.device, dtype=torch.double)
-    return torch.searchsorted(sums, at * sums[:, -1:], right=True).squeeze(1)
+    at = torch.rand(len(rows), 1, generator=generator, device=sums.device, dtype=torch.double)
+    return torch.searchsorted(sums, at * sums[:, -1:], right=True).squeeze(1).to(rows.device)
 
 
 def _branch(node: Tensor, ids: list[int], alive: list[int]) -> tuple[list[int], list[int]]:
