@@ -2,7 +2,7 @@
 
 The language model reads a claim after its passage; the mean log-probability of the claim's words
 joins the small model's P(faithful) in a logistic regression. It was not found to help enough to be
-part of the guard (docs/measurements.md).
+part of the guard (docs/small-model.md).
 
 `python -m franq_bench.training.reader --data FOLDER --out FOLDER` reads pairs of the fitting and
 the test fold with the bundled language model (half an hour of one core; a run that was stopped goes

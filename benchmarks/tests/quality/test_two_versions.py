@@ -152,7 +152,8 @@ def test_the_page_shows_the_figures_of_the_stored_reading():
     assert f"none wrong) | {' | '.join(shares)} |" in page
 
 
-def test_the_page_of_limits_says_how_much_less_is_cut_than_by_rules_4():
+def test_the_page_says_how_much_less_is_cut_than_by_rules_4():
     _, (before, now) = _rates("rules-4-7")
-    # docs/limits.md: "3 to 4 % fewer claims a sentence"
+    page = (ROOT / "docs" / "measurements.md").read_text("utf-8")
+    assert "3 to 4 % fewer claims a sentence" in page
     assert 0.03 < 1 - now.claims_a_sentence / before.claims_a_sentence < 0.04
