@@ -43,7 +43,7 @@ SECOND: Final = Recipe(
     generated=3_000, repeated=0.4, written=(WRITTEN,), rate=6e-5, head_rate=1.2e-4, seed=21
 )
 #: Starts from MiniLM, too, and reads everything together, three times. Alone it is worse on natural
-#: data sets, but the mean of both ways is better than either (`weights/MODEL_CARD.md`).
+#: data sets, but the mean of both ways is better than either (`docs/small-model.md`).
 JOINT: Final = Recipe(epochs=3, generated=16_000, repeated=0.6, written=(WRITTEN,), dropout=0.1)
 #: From the mean of the three: three times over the claims of answers, beside a part of the rest.
 LAST: Final = Recipe(
