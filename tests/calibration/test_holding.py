@@ -137,6 +137,7 @@ def test_without_a_promise_none_is_broken_and_without_labels_nothing_is_said():
     assert found.promised is None
     assert not found.promise_broken
     assert found.miscalibrated
+    assert found.fit_again  # one test that failed is enough
     with pytest.raises(ValueError, match="no claim has both"):
         holding(calibrator(), rows([0.5], [1], trusted=False))
 
