@@ -1,4 +1,5 @@
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -130,6 +131,8 @@ def test_a_promise_about_what_is_stated_is_tested_on_that_alone():
         row["stated"] = stated
     found = holding(made, told)
     assert (found.about, found.true, found.flagged) == (about, 2, 1)
+    # one or none of two flagged has probability 1 - b²: .1 at the bound
+    assert found.bound == pytest.approx(math.sqrt(0.9))
 
 
 def test_without_a_promise_none_is_broken_and_without_labels_nothing_is_said():
