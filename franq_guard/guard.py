@@ -36,7 +36,7 @@ from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, Components, components
 from franq_guard.signals.flow import Checking, claims_of, finished, unverified_claims, warm
 from franq_guard.signals.lazy import Lazy
-from franq_guard.signals.offline import bundled_language_model, small_faithfulness
+from franq_guard.signals.offline import bundled_language_model, faithfulness_named
 from franq_guard.signals.request import TEMPERATURE
 from franq_guard.signals.settings import Options, check_settings
 from franq_guard.signals.verdict import unchecked
@@ -138,22 +138,25 @@ class Guard:
     def offline(
         cls,
         *,
-        faithfulness: FaithfulnessModel | Callable[[], FaithfulnessModel] | None = None,
+        faithfulness: FaithfulnessModel | Callable[[], FaithfulnessModel] | str | None = None,
         language_model: LanguageModel | Callable[[], LanguageModel] | None = None,
         **options: Unpack[Options],
     ) -> Self:
         """The embedded default: bundled SmolLM2 and the small faithfulness model, no download.
 
         Args:
-            faithfulness: instead of the small one, such as ``LargerFaithfulness.bundled``.
+            faithfulness: instead of the small one. What ``--faithfulness`` takes, such as
+                ``larger``, or as for :class:`Guard`.
             language_model: instead of the bundled one; as for :class:`Guard`.
             options: ``policy``, ``form``, ``deadline`` and all others of :class:`Guard`.
 
         Raises:
             MissingModelError: if a bundled model is not installed; names the command to run.
+            ValueError: for an unknown name of a faithfulness model; lists the known ones.
         """
         # A missing package raises here, not in a chain.
-        judge = small_faithfulness() if faithfulness is None else faithfulness
+        judge = "small" if faithfulness is None else faithfulness
+        judge = faithfulness_named(judge) if isinstance(judge, str) else judge
         model = bundled_language_model() if language_model is None else language_model
         return cls(language_model=model, faithfulness=judge, **options)
 

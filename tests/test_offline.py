@@ -110,6 +110,19 @@ def test_filter_and_block_on_the_real_models(guard):
     assert strict.check(QUESTION, PASSAGES, "The bridge opened in 1951.").text == "No."
 
 
+def test_the_faithfulness_model_may_be_named_as_on_the_command_line(tmp_path, guard):
+    from franq_guard.faithfulness.small import storage
+
+    assert Guard.offline(faithfulness="small").fingerprint == guard.fingerprint
+    for file in storage.FOLDER.glob("small.*"):
+        (tmp_path / file.name).symlink_to(file)
+    trained = Guard.offline(faithfulness=str(tmp_path))
+    assert trained.faithfulness.weights_folder == tmp_path
+    names = "'smal': give small, larger, .*alignscore-base, alignscore-large"
+    with pytest.raises(ValueError, match=names):
+        Guard.offline(faithfulness="smal")
+
+
 def test_a_missing_package_is_said_at_construction_with_the_command(monkeypatch):
     from franq_guard.language_model import MissingModelError
     from franq_guard.language_model.transformers import smollm2

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal
 
+from franq_guard.faithfulness.alignscore.files import WEIGHTS_FILE
 from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.faithfulness.larger import ADAPTER, folder_named
 from franq_guard.faithfulness.sequence_nli import SequenceNli
 from franq_guard.franq import FloatArray
 
-__all__ = ["WithNli", "faithfulness_from"]
+__all__ = ["WithNli", "faithfulness_from", "loader_of"]
 
-_PUBLISHED = "alignscore-"
+_PUBLISHED: Final[Mapping[str, Literal["base", "large"]]] = {
+    "alignscore-base": "base",
+    "alignscore-large": "large",
+}
 _SMALL = "small.safetensors"
 
 
@@ -35,7 +40,7 @@ def faithfulness_from(where: str, *, nli: str | None = None) -> FaithfulnessMode
         OSError: if a file cannot be read.
         MissingModelError: if a bundled model is not installed.
     """
-    model = _model(where)
+    model = loader_of(where)()
     return model if nli is None else WithNli(model, SequenceNli.from_pretrained(nli))
 
 
@@ -76,27 +81,45 @@ class WithNli:
         return self._model.evidence(passages, claims)
 
 
-def _model(where: str) -> FaithfulnessModel:
-    if where == "small" or (Path(where) / _SMALL).is_file():
-        from franq_guard.faithfulness.small.model import SmallFaithfulness
+def loader_of(where: str) -> Callable[[], FaithfulnessModel]:
+    """What loads the model at ``where``, as for :func:`faithfulness_from`; loads nothing itself.
 
-        return SmallFaithfulness.bundled(weights=None if where == "small" else Path(where))
+    Raises:
+        ValueError: nothing is there; says what is possible.
+        MissingModelError: the distribution `franq-larger` is not installed.
+    """
+    if where == "small":
+        return _small
     folder = folder_named(where)
+    if (folder / _SMALL).is_file():
+        return partial(_small, folder)
     if (folder / ADAPTER).is_file():
-        from franq_guard.faithfulness.larger.model import LargerFaithfulness
+        return partial(_larger, folder)
+    file, _, backbone = where.partition("#")
+    if where in _PUBLISHED or Path(file).is_file() or (Path(file) / WEIGHTS_FILE).is_file():
+        return partial(_alignscore, file, backbone or None)
+    raise ValueError(
+        f"no faithfulness model {where!r}: give small, larger, a folder with {_SMALL} or "
+        f"{ADAPTER}, alignscore-base, alignscore-large, a folder from "
+        "`franq convert-alignscore`, or FILE.ckpt#BACKBONE"
+    )
 
-        return LargerFaithfulness.load(folder)
-    from franq_guard.faithfulness.alignscore.files import WEIGHTS_FILE
+
+def _small(weights: Path | None = None) -> FaithfulnessModel:
+    from franq_guard.faithfulness.small.model import SmallFaithfulness
+
+    return SmallFaithfulness.bundled(weights=weights)
+
+
+def _larger(folder: Path) -> FaithfulnessModel:
+    from franq_guard.faithfulness.larger.model import LargerFaithfulness
+
+    return LargerFaithfulness.load(folder)
+
+
+def _alignscore(where: str, backbone: str | None) -> FaithfulnessModel:
     from franq_guard.faithfulness.alignscore.model import AlignScore
 
-    if where in (f"{_PUBLISHED}base", f"{_PUBLISHED}large"):
-        size = cast('Literal["base", "large"]', where.removeprefix(_PUBLISHED))
-        return AlignScore.from_pretrained(size)
-    file, _, backbone = where.partition("#")
-    if not (Path(file).is_file() or (Path(file) / WEIGHTS_FILE).is_file()):
-        raise ValueError(
-            f"no faithfulness model {where!r}: give small, larger, a folder with {_SMALL} or "
-            f"{ADAPTER}, alignscore-base, alignscore-large, a folder from "
-            "`franq convert-alignscore`, or FILE.ckpt#BACKBONE"
-        )
-    return AlignScore.from_checkpoint(file, backbone=backbone or None)
+    if where in _PUBLISHED:
+        return AlignScore.from_pretrained(_PUBLISHED[where])
+    return AlignScore.from_checkpoint(where, backbone=backbone)

@@ -115,10 +115,15 @@ def test_its_calibrators_come_with_it(model, caplog):
     assert caplog.text == ""
 
 
-def test_what_to_install_is_said(monkeypatch):
+def test_a_guard_takes_it_by_name():
+    assert isinstance(Guard.offline(faithfulness="larger").faithfulness, LargerFaithfulness)
+
+
+@pytest.mark.parametrize("make", [faithfulness_from, lambda name: Guard.offline(faithfulness=name)])
+def test_what_to_install_is_said(monkeypatch, make):
     monkeypatch.setattr("franq_guard.faithfulness.larger.find_spec", lambda name: None)
-    with pytest.raises(MissingModelError, match="pip install franq-larger"):
-        faithfulness_from("larger")
+    with pytest.raises(MissingModelError, match=r"pip install franq-larger, .*pip install \./larger"):
+        make("larger")
 
 
 def test_what_is_missing_is_said(tmp_path):

@@ -22,7 +22,8 @@ def bundled_folder() -> Path:
     spec = find_spec("franq_larger")
     if spec is None or not spec.submodule_search_locations:
         raise MissingModelError(
-            "the larger faithfulness model is not installed: pip install franq-larger"
+            "the larger faithfulness model is not installed: pip install franq-larger, or in a clone "
+            "pip install ./larger"
         )
     return Path(next(iter(spec.submodule_search_locations)))
 
