@@ -352,7 +352,7 @@ def _check_size(data: Labelled, *, kept: int) -> None:
         raise TooFewLabelsError(
             f"{true} true and {false} false claims from {answers} answers{aside}: calibration "
             f"needs at least {MIN_PER_CLASS} of each from {MIN_ANSWERS} answers. Label more "
-            "answers, or run uncalibrated."
+            "answers; until then use the shipped calibrator."
         )
 
 

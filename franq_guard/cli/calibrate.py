@@ -69,26 +69,31 @@ FewestOption = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Fewest true and fewest false claims of a condition with a curve of its own; below, "
-        "it takes the curve of all claims. 0: the paper's rule, never. Default: 5.",
+        help="For --calibration condition: with fewer true or fewer false claims than this, a "
+        "curve is replaced by the curve of all claims. 0, the paper's rule: never. Default: 5.",
     ),
 ]
 FlaggedOption = Annotated[
     float | None,
-    typer.Option(help="Largest share of true claims to flag, such as 0.2; sets the threshold."),
+    typer.Option(
+        help="Set the threshold so that at most this share of true claims is flagged, such as 0.2."
+    ),
 ]
 AboutOption = Annotated[
     str,
     typer.Option(
         "--promise",
-        help="What --at-most-flagged is about: true (all true claims), or stated (those that the "
-        "passages state: a claim that they do not state is flagged in any case).",
+        help="The claims of --at-most-flagged: true (all true ones), or stated (the true ones that "
+        "the passages state; a claim that they do not state is flagged in any case).",
     ),
 ]
-PlotOption = Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")]
+PlotOption = Annotated[Path | None, typer.Option(help="Write a reliability diagram (SVG).")]
 ReportOption = Annotated[
     Path | None,
-    typer.Option("--report", help="HTML page: curves, worst mistakes, beside the shipped one."),
+    typer.Option(
+        "--report",
+        help="Write an HTML page: curves, worst mistakes, comparison with the shipped calibrator.",
+    ),
 ]
 
 _OPTIONS_OF = {
@@ -130,15 +135,14 @@ def calibrate(
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
 
-    A row is question, passages, answer, and claims with is_true; a row with an
-    is_true of its own is an answer of one claim. It takes 5 true and 5 false
-    claims of 10 answers at least, and a few hundred to be worth it. The
-    calibrator is for the models, methods and form of the options or --config.
+    A row has a question, passages, an answer, and claims with is_true. If the row itself has
+    is_true, its answer is one claim. The minimum is 5 true and 5 false claims from 10 answers; a
+    few hundred claims are a good start. The calibrator is for the models, methods and form that
+    the options name.
 
-    With --at-most-flagged half of the answers (by a hash of their id) set the
-    threshold, the others fit the curves. At most the given share of true claims
-    is then flagged, with the given confidence, for answers like these: write
-    one answer to a question. Where rows are unreadable the exit code is 1.
+    With --at-most-flagged, half of the answers set the threshold and the others fit the curves.
+    At most this share of the true claims is then flagged, with the given confidence, for answers
+    like these. Use one answer for each question. The exit code is 1 if rows are unreadable.
     """
     chosen = replace(chosen, language_model=language_model or chosen.language_model)
     chosen = replace(chosen, calibration=chosen.calibration or "condition")

@@ -47,19 +47,19 @@ def check(
     file: Annotated[Path, typer.Argument(help="Rows to check; - reads standard input.")],
     as_json: JsonFlag = False,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the JSON Lines to this file.")
+        Path | None, typer.Option("--out", help="Write JSON Lines to this file, not tables.")
     ] = None,
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="Keep what --out holds; check the rest, and again what failed."
+            "--resume", help="Continue the file of --out: check the other rows, and retry errors."
         ),
     ] = False,
     html: Annotated[
-        Path | None, typer.Option("--html", help="Write a page to look at, instead of tables.")
+        Path | None, typer.Option("--html", help="Write a page to look at, not tables.")
     ] = None,
     with_passages: Annotated[
-        bool, typer.Option("--with-passages", help="Question and passages in the JSON, too.")
+        bool, typer.Option("--with-passages", help="Put question and passages into the JSON, too.")
     ] = False,
     evidence: EvidenceOption = True,
     mapped: MapOption = None,
@@ -74,17 +74,13 @@ def check(
 ) -> None:
     """Check the answers in a file; each row has a question, passages and an answer.
 
-    JSON Lines, a JSON array, CSV, TSV or Parquet, also .gz. The field names of RAGAS, DeepEval,
-    LangSmith, LangChain and LlamaIndex are understood, too; --map names others.
+    The file may be JSON Lines, a JSON array, CSV, TSV or Parquet; all but Parquet also as .gz.
+    The field names of RAGAS, DeepEval, LangSmith, LangChain and LlamaIndex are understood, too;
+    --map names others.
 
-    Rows are read, checked and written as a stream. A broken row is reported in
-    its place and the rest is still done; the exit code is 1 then, and also where
-    a check failed. At the end standard error has the number of claims by label.
-
-    --config takes models and methods from one file; options beside it win.
-    franq config prints such a file. examples/paper.toml has the paper's methods,
-    with an AlignScore of random weights: name a real one in it. Beside --out,
-    .settings.json says what was in force.
+    Results go to standard output; progress and the number of claims by label go to standard error.
+    A row that cannot be read or checked is reported in its place, the others are still checked,
+    and the exit code is 1. Next to --out, FILE.settings.json records the settings.
     """
     from franq_guard.cli.outlets import Wishes
 

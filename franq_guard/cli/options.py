@@ -26,22 +26,29 @@ if TYPE_CHECKING:
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of tables.")]
 PolicyOption = Annotated[
-    str, typer.Option("--policy", help="annotate, filter or block weak claims.")
+    str,
+    typer.Option(
+        "--policy",
+        metavar="POLICY",
+        help="What happens to flagged claims: annotate marks them, filter removes them, block "
+        "holds the whole answer back.",
+    ),
 ]
 ThresholdOption = Annotated[
     float | None,
     typer.Option(
         "--threshold",
-        help="A claim with P(true) below this does not pass; default: the calibrator's. With a "
-        "shipped one for any writer a higher number flags more, a lower one no less (see --weak).",
+        help="Smallest P(true) of a claim that passes, from 0 to 1. Default: the calibrator's. "
+        "With the shipped one for any writer a higher number flags more claims, but a lower one "
+        "does not flag fewer: for that see --weak.",
     ),
 ]
 FalseBelowOption = Annotated[
     float | None,
     typer.Option(
         "--false-below",
-        help="A claim with P(true) below this is false even where no passage contradicts it; "
-        "default: the calibrator's.",
+        help="A claim with P(true) below this is labelled false even if no passage contradicts it. "
+        "Default: the calibrator's.",
     ),
 ]
 WeakOption = Annotated[
@@ -49,12 +56,16 @@ WeakOption = Annotated[
     typer.Option(
         "--weak",
         metavar="LABELS",
-        help=f"What is flagged, with commas between; default: {', '.join(WEAK)}; '' is nothing. "
-        "Without unsupported, claims that no passage states or contradicts pass unmarked.",
+        help=f"Labels that are flagged, such as false,doubtful ('' flags nothing). Default: "
+        f"{','.join(WEAK)}. Without unsupported, claims that no passage states or contradicts pass "
+        "unmarked.",
     ),
 ]
 BatchSizeOption = Annotated[int, typer.Option(min=1, help="Answers scored together.")]
-CalibratorOption = Annotated[Path | None, typer.Option(help="From franq calibrate.")]
+CalibratorOption = Annotated[
+    Path | None,
+    typer.Option(metavar="MINE.json", help="Made by franq calibrate. Default: a shipped one."),
+]
 EvidenceOption = Annotated[
     bool, typer.Option(help="Look for the words in the passages that bear on each claim.")
 ]
@@ -63,10 +74,10 @@ ModelOption = Annotated[
     typer.Option(
         "--language-model",
         metavar="MODEL",
-        help="What reads answers where a calibrator of yours or a method by name asks for it: "
-        "bundled (default), a .gguf file for llama.cpp, a folder of a transformers model, or "
-        "URL#NAME of a completions server with prompt log-probabilities, such as "
-        "http://localhost:8000/v1 (its key in FRANQ_API_KEY).",
+        help="Gives log-probabilities of the answer, if your --calibrator or a method that you "
+        "name needs them: bundled (default), a .gguf file for llama.cpp, the folder of a "
+        "transformers model, or URL#NAME of a completions server with prompt log-probabilities, "
+        "such as http://localhost:8000/v1#my-model (its key in FRANQ_API_KEY).",
     ),
 ]
 MapOption = Annotated[
@@ -75,7 +86,7 @@ MapOption = Annotated[
         "--map",
         metavar="NAME=FIELD",
         help="Read question, passages, answer or id from another field of the rows, such as "
-        "question=user.text; several with commas between, or one by one.",
+        "question=user.text,answer=reply. May be repeated.",
     ),
 ]
 
@@ -96,8 +107,8 @@ ThreadsOption = Annotated[
         "--threads",
         min=1,
         callback=_use,
-        help="Threads of a forward pass; default: one for small passes, for others the cores that "
-        f"this process may use. {SETTING} says the same.",
+        help="Threads that a model uses. Default: one for small batches, else the cores that "
+        f"this process may use. The variable {SETTING} sets the same.",
     ),
 ]
 

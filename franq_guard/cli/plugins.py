@@ -49,9 +49,10 @@ KNOWN = {
         "Answer questions over the built-in corpus with the bundled model, guarded by FRANQ.",
         "langchain-franq[local]",
     ),
-    "bench": Known("Benchmarks on data in the documented schema.", "franq-bench"),
+    "bench": Known("Run the paper's comparison and other benchmarks on your data.", "franq-bench"),
     "compare": Known(
-        "Two benchmarks side by side: B minus A, with paired bootstrap intervals.", "franq-bench"
+        "Compare two runs of franq bench: B minus A, with paired bootstrap intervals.",
+        "franq-bench",
     ),
 }
 

@@ -19,8 +19,8 @@ ConfigOption = Annotated[
     typer.Option(
         "--config",
         metavar="FILE.toml",
-        help="Settings, whose paths start in the folder the command is run in; options given here "
-        "win.",
+        help="Read settings from this file, such as franq config prints. Options given here take "
+        "precedence. Paths in it start in the folder the command is run in.",
     ),
 ]
 
@@ -39,8 +39,8 @@ BenchConfigOption = Annotated[
         metavar="FILE.toml",
         is_eager=True,  # read before the options that it has defaults for
         callback=_as_defaults,
-        help="Settings, the table [bench] among them, whose paths start in the folder the command "
-        "is run in; options given here win.",
+        help="Read settings from this file, such as examples/paper.toml. Options given here take "
+        "precedence. Paths in it start in the folder the command is run in.",
     ),
 ]
 FaithfulnessOption = Annotated[
@@ -48,10 +48,10 @@ FaithfulnessOption = Annotated[
     typer.Option(
         "--faithfulness",
         metavar="MODEL",
-        help="What gives P(faithful): small (default), larger (pip install franq-larger), "
-        "alignscore-base, alignscore-large, a folder (of a small or larger model trained anew, or "
-        "from convert-alignscore), or an "
-        "original checkpoint with the folder of its backbone, FILE.ckpt#FOLDER.",
+        help="Estimates P(faithful), whether the passages say a claim: small (default), larger "
+        "(more exact, slower; needs franq-larger), alignscore-base, alignscore-large, the folder "
+        "of a model that you trained or converted (franq convert-alignscore), or FILE.ckpt#FOLDER, "
+        "an AlignScore checkpoint and its backbone.",
     ),
 ]
 NliOption = Annotated[
@@ -59,8 +59,9 @@ NliOption = Annotated[
     typer.Option(
         "--nli",
         metavar="MODEL",
-        help="A 3-way NLI model of transformers beside it, such as DeBERTa-MNLI: a folder, or "
-        "NAME@COMMIT of the model hub. Default: the faithfulness model itself.",
+        help="Another model for natural language inference (entailment, neutral, contradiction), "
+        "such as DeBERTa-MNLI: a folder, or NAME@COMMIT of the model hub. Default: the "
+        "faithfulness model.",
     ),
 ]
 ClaimsOption = Annotated[
@@ -68,47 +69,64 @@ ClaimsOption = Annotated[
     typer.Option(
         "--claims",
         metavar="SPLITTER",
-        help="What splits an answer: rules (default); llm, the language model; or llm:WHERE, "
-        "another one (a folder, a .gguf file or URL#NAME of an OpenAI-compatible server).",
+        help="What splits an answer into claims: rules (default); llm, the --language-model; or "
+        "llm:MODEL, another one (a folder, a .gguf file or URL#NAME of an OpenAI-compatible "
+        "server).",
     ),
 ]
 FormOption = Annotated[
-    str | None, typer.Option("--form", help="long, short or auto. Default: long.")
+    str | None,
+    typer.Option(
+        "--form",
+        metavar="FORM",
+        help="long: split the answer into claims; short: the whole answer is one claim, read with "
+        "its question; auto: decide for each answer. Default: long.",
+    ),
 ]
 UqFaithOption = Annotated[
     str | None,
     typer.Option(
         "--uq-faith",
-        help="Method of UQ_faith, see franq methods. Default: what the calibrator was fitted for; "
-        "to fit one, the paper's.",
+        metavar="METHOD",
+        help="How sure the model was of a claim that the passages say (a name from franq "
+        "methods). Default: the calibrator's; for franq calibrate, the paper's.",
     ),
 ]
 UqUnfaithOption = Annotated[
-    str | None, typer.Option("--uq-unfaith", help="Method of UQ_unfaith, likewise.")
+    str | None,
+    typer.Option(
+        "--uq-unfaith",
+        metavar="METHOD",
+        help="The same for a claim that they do not say.",
+    ),
 ]
 CalibrationOption = Annotated[
     str | None,
     typer.Option(
         "--calibration",
-        help="none (the paper's formula without a calibrator), or what the --calibrator must be: "
-        "global, condition or learned. Default: whatever it is.",
+        metavar="KIND",
+        help="none: use no calibrator. condition, global or learned: refuse a --calibrator of "
+        "another kind. Default: any kind.",
     ),
 ]
 FaithfulAboveOption = Annotated[
     float | None,
     typer.Option(
         "--threshold-faithful",
-        help="P(faithful) above which a claim is faithful. Default: what a calibrator was fitted "
-        "with (another number voids its promise), else 0.5.",
+        help="A claim counts as faithful if its P(faithful) is above this. Default: the "
+        "calibrator's (its promise holds only for that one), else 0.5.",
     ),
 ]
 StrictFlag = Annotated[
     bool | None,
-    typer.Option("--strict", help="A calibrator that was fitted for something else is an error."),
+    typer.Option("--strict", help="Refuse a calibrator that was fitted for another set-up."),
 ]
 SamplesOption = Annotated[
     int | None,
-    typer.Option(min=2, help="Samples of a short answer, for methods that compare. Default: 10."),
+    typer.Option(
+        min=2,
+        help="Answers to sample, for methods of short answers that compare them. Default: 10.",
+    ),
 ]
 TemperatureOption = Annotated[
     float | None, typer.Option(help="Temperature of these samples. Default: 0.5.")

@@ -16,7 +16,7 @@ __all__ = ["bench"]
 
 bench = typer.Typer(
     cls=Commands,
-    help="Benchmarks on data in the documented schema.",
+    help="Run the paper's comparison and other benchmarks on your data.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -34,7 +34,7 @@ def compare(
     ] = False,
     resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")] = 1000,
 ) -> None:
-    """Two benchmarks side by side: B minus A, with paired bootstrap intervals."""
+    """Compare two runs of franq bench: B minus A, with paired bootstrap intervals."""
     from franq_bench.tables.compare import compare as differences_of
     from franq_bench.tables.compare import pair, training_rows
     from franq_bench.tables.scores import Scores

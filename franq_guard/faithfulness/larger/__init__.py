@@ -22,8 +22,8 @@ def bundled_folder() -> Path:
     spec = find_spec("franq_larger")
     if spec is None or not spec.submodule_search_locations:
         raise MissingModelError(
-            "the larger faithfulness model is not installed: pip install franq-larger, or in a clone "
-            "pip install ./larger"
+            "the larger faithfulness model is not installed: pip install franq-larger, or "
+            "pip install ./larger in a clone of the repository"
         )
     return Path(next(iter(spec.submodule_search_locations)))
 
