@@ -16,5 +16,5 @@ def shared_models(monkeypatch, small, smollm):
     from franq_guard.faithfulness.small.model import SmallFaithfulness
     from franq_guard.language_model.transformers import smollm2
 
-    monkeypatch.setattr(SmallFaithfulness, "bundled", staticmethod(lambda: small))
+    monkeypatch.setattr(SmallFaithfulness, "bundled", staticmethod(lambda weights: small))
     monkeypatch.setattr(smollm2, "load_bundled", lambda: smollm)
