@@ -75,9 +75,7 @@ FewestOption = Annotated[
 ]
 FlaggedOption = Annotated[
     float | None,
-    typer.Option(
-        help="Set the threshold so that at most this share of true claims is flagged, such as 0.2."
-    ),
+    typer.Option(help="Set the threshold: flag at most this share of true claims, such as 0.2."),
 ]
 AboutOption = Annotated[
     str,
@@ -90,10 +88,7 @@ AboutOption = Annotated[
 PlotOption = Annotated[Path | None, typer.Option(help="Write a reliability diagram (SVG).")]
 ReportOption = Annotated[
     Path | None,
-    typer.Option(
-        "--report",
-        help="Write an HTML page: curves, worst mistakes, comparison with the shipped calibrator.",
-    ),
+    typer.Option("--report", help="Write a page: curves, worst mistakes, the shipped calibrator."),
 ]
 
 _OPTIONS_OF = {

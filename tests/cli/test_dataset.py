@@ -153,7 +153,11 @@ def test_rates_are_of_the_models_own_answers(run, folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("agree", "SET"), "no claim is labelled by judge and by person; labelled by: nobody"),
+        (
+            ("agree", "SET"),
+            "no claim is labelled by judge and by person; labelled by: nobody. "
+            "franq dataset annotate adds a judge's labels, franq dataset review people's",
+        ),
         (("agree", "SET", "--confidence", "2"), "between 0 and 1"),
         (("agree", "/nowhere"), "is not a claim set"),
         (("annotate", "SET", "--judge", "http://host/v1"), "Write http://host/v1#NAME"),

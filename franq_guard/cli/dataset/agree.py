@@ -60,7 +60,10 @@ def agree(
     count = counted(claims, [against, judge])
     if not any(found.n for found in agreements):
         voices = sorted({s.source for s in said}) or ["nobody"]
-        fail(f"no claim is labelled by {judge} and by {against}; labelled by: {', '.join(voices)}")
+        fail(
+            f"no claim is labelled by {judge} and by {against}; labelled by: {', '.join(voices)}. "
+            "franq dataset annotate adds a judge's labels, franq dataset review people's"
+        )
     if as_json:
         emit(_row(count, agreements, rates))
     else:

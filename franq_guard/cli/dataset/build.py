@@ -276,4 +276,7 @@ def _tell(made: ClaimSet, written: int, dropped: Counter[str], as_json: bool) ->
         tell(f"  {count} labelled {name}")
     for why, count in dropped.most_common():
         tell(f"  {count} edits of the model dropped: {why}")
-    tell("next: franq dataset annotate, franq dataset review, franq calibrate")
+    tell(
+        f"next: franq dataset annotate {made.folder} --judge MODEL; franq dataset review "
+        f"{made.folder}; franq calibrate {made.folder} --out mine.json"
+    )
