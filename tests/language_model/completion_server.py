@@ -97,6 +97,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.scorer, self.lie, self.protocols, self.names = scorer, lie, protocols, names
         self.requests, self.keys, self.answer_instead = [], [], None
+        self.start = []  # what the tokenizer puts before a text
 
     @property
     def url(self):
@@ -119,7 +120,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.answer_instead:
             return self._reply(*self.server.answer_instead)
         if self.path == "/tokenize" and "prompt_logprobs" in self.server.protocols:
-            return self._reply(200, {"tokens": self.server.scorer.ids(body["prompt"])})
+            start = self.server.start if body["add_special_tokens"] else []
+            return self._reply(200, {"tokens": start + self.server.scorer.ids(body["prompt"])})
         if len(body["prompt"]) > 4000:
             return self._reply(400, {"error": {"message": "maximum context length is 900 tokens"}})
         return self._reply(200, {"choices": [self._choice(body)]})

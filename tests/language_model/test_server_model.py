@@ -2,6 +2,7 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from threading import Event
 from time import perf_counter
@@ -161,6 +162,18 @@ def test_tokens_with_ids_are_scored_again_as_they_were_written(served, smollm):
         assert [(t.id, t.start, t.end) for t in made.tokens] == [(-1, 0, 6)]
     [other] = served.score([prompt], [replace(answer, writer="another/model")])
     assert [t.id for t in other.tokens] == [-1]
+
+
+def test_a_start_token_is_not_put_before_another_one(scorer, smollm):
+    start = smollm.encoder.ids("<|im_start|>")
+    with serving(scorer) as server, closing(ServerModel(server.url)) as model:
+        ids_of = model._server.token_ids
+        twice = smollm.encoder.ids("11 years")
+        assert twice[0] == twice[1]
+        assert ids_of("11 years") == twice
+        server.start = start
+        assert ids_of("11 years") == start + twice
+        assert ids_of("<|im_start|>11 years") == start + twice
 
 
 def test_prompts_are_strings_and_an_empty_answer_has_no_tokens(served):

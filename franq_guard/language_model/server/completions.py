@@ -102,14 +102,20 @@ class Completions:
 
         If the text itself begins with the start token, no second one is added.
         """
-        body = {"model": self.model, "prompt": text, "add_special_tokens": True}
+        ids = self._tokenized(text, special=True)
+        if ids is None or ids[:1] != ids[1:2]:
+            return ids
+        own = self._tokenized(text, special=False)  # "11 years" may begin with two equal ids, too
+        return own if own == ids[1:] else ids
+
+    def _tokenized(self, text: str, *, special: bool) -> list[int] | None:
+        body = {"model": self.model, "prompt": text, "add_special_tokens": special}
         try:
             ids = self._ask("POST", "../tokenize", body).get("tokens")
         except ServerError:
             return None
-        if not isinstance(ids, list) or not ids or not all(isinstance(i, int) for i in ids):
-            return None
-        return ids[1:] if ids[:1] == ids[1:2] else ids
+        known = isinstance(ids, list) and ids and all(isinstance(i, int) for i in ids)
+        return ids if known else None
 
     def _only_model(self) -> str:
         listed = self._ask("GET", "models").get("data")
