@@ -20,7 +20,7 @@ from langchain_franq._beside import ALSO_CHECKED_KEY, texts_to_check, tool_texts
 from langchain_franq._capture import Capture
 from langchain_franq._construction import Notes, is_cumulative
 from langchain_franq._job import job_of
-from langchain_franq._quiet import observed_by, out_of_sight, unobserved
+from langchain_franq._quiet import observed_by, out_of_sight, stay_out_of_sight, unobserved
 from langchain_franq._shapes import (
     Located,
     has_stopped,
@@ -77,6 +77,12 @@ class Call:
         self.chain.notes.saved_state(config)
         inside = config if self.chain.stream_mode == "tail" else out_of_sight(config)
         return observed_by(self.capture, inside)
+
+    def streaming(self, config: RunnableConfig) -> RunnableConfig:
+        """:meth:`observed`, called in the context of a stream, which it hides as well."""
+        if self.chain.stream_mode != "tail":
+            stay_out_of_sight()
+        return self.observed(config)
 
     def passes(self, chunk: Any) -> bool:
         """Whether a streamed chunk can be passed on now; keeps it if it may have the answer."""

@@ -109,6 +109,15 @@ def running_out_of_sight(
         yield
 
 
+def stay_out_of_sight() -> None:
+    """Hide the runs of a stream in its own context, which ends with it: nothing has to be reset.
+
+    A chain ``with_config`` would otherwise join the outer run's handlers to those it is given.
+    """
+    if (around := var_child_runnable_config.get()) is not None:
+        var_child_runnable_config.set(out_of_sight(around))
+
+
 @contextmanager
 def _running_under(config: RunnableConfig | None) -> Iterator[None]:
     token = var_child_runnable_config.set(config)

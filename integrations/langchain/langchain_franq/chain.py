@@ -254,7 +254,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         ) -> Iterator[Any]:
             call = Call(self, next(values), run_manager.run_id)
             with closing(outlet_of(call)) as outlet:
-                for chunk in self.bound.stream(call.value, call.observed(config), **kwargs):
+                for chunk in self.bound.stream(call.value, call.streaming(config), **kwargs):
                     yield from outlet.feed(chunk)
                 yield from outlet.rest()
 
@@ -271,7 +271,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         ) -> AsyncIterator[Any]:
             call = Call(self, await anext(values), run_manager.run_id)
             with closing(outlet_of(call)) as outlet:
-                async for chunk in self.bound.astream(call.value, call.observed(config), **kwargs):
+                async for chunk in self.bound.astream(call.value, call.streaming(config), **kwargs):
                     for part in await outlet.afeed(chunk):
                         yield part
                 async for part in outlet.arest():

@@ -99,7 +99,9 @@ ASKED = RunnableLambda(lambda given: given["question"] if isinstance(given, dict
 
 
 def _string(guard: Any, **options: Any) -> Any:
-    return guard_chain(ASKED | Secretive() | StrOutputParser(), guard, **options)
+    """Named, because LangChain joins the handlers of such a chain with those of the run outside."""
+    made = (ASKED | Secretive() | StrOutputParser()).with_config(run_name="rag")
+    return guard_chain(made, guard, **options)
 
 
 def _message(guard: Any, **options: Any) -> Any:
@@ -117,6 +119,14 @@ def _dict(guard: Any, **options: Any) -> Any:
 
 def _agent_in_chain(guard: Any, **options: Any) -> Any:
     return guard_chain(create_agent(Secretive()), guard, **options)
+
+
+def _in_node(guard: Any) -> Callable[[State], State]:
+    def write(state: State) -> State:
+        streamed = [*_string(guard).stream(state["question"])]
+        return {"answer": [*streamed, _message(guard).invoke(state["question"])]}
+
+    return write
 
 
 def _middleware(guard: Any, *inside: Any, model: Any = None) -> Any:
@@ -203,9 +213,7 @@ GRAPHS: dict[str, Callable[[Any], Any]] = {
     "`guard_node(agent)`, a model in a tool": lambda guard: _graph(
         "model", guard_node(guard, _asking(_asks_a_model))
     ),
-    "`guard_chain` in a node": lambda guard: _graph(
-        "write", lambda state: {"answer": _message(guard).invoke(state["question"])}
-    ),
+    "`guard_chain` in a node": lambda guard: _graph("write", _in_node(guard)),
     "`guard_chain(agent)` in a node": lambda guard: _graph(
         "model", lambda state: {"messages": _agent_in_chain(guard).invoke(state)["messages"]}
     ),
