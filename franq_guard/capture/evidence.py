@@ -171,9 +171,11 @@ class NoPassagesNote:
             return
         self.warned = True
         _log.warning(
-            "no passages were found for a prompt of %d characters: if it contains passages, say "
-            "where they are with evidence= (a key, a dotted path or a function); without passages "
-            "every claim is no_evidence. This warning is logged once",
+            "no passages were found for a prompt of %d characters: if it contains passages, search "
+            "in a step of its own (LangChain: RunnableLambda(search)), return them with the answer "
+            "(LlamaIndex: source_nodes), or say where they are with evidence= (a key, a dotted "
+            "path or a function); without passages every claim is no_evidence. This warning is "
+            "logged once",
             len(prompt or ""),
         )
 

@@ -41,6 +41,7 @@ def langchain_names():
         "model": model,
         "question": "When did the Golden Gate Bridge open?",
         "saver": InMemorySaver(),
+        "search": lambda question: [Document(text)],
         "tools": [],
         "write": lambda state: {"messages": [("ai", ANSWER)]},
     }

@@ -12,7 +12,9 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langgraph.graph import END, START, StateGraph
 
-from langchain_franq import guard_chain, guard_node
+from franq_guard import Guard
+from franq_guard.testing import FakeFaithfulness
+from langchain_franq import FranqCallback, guard_chain, guard_node
 
 from .fakes import ScriptedChat, ScriptedGuard, format_docs, question
 
@@ -72,6 +74,50 @@ def test_nor_what_only_another_prompt_was_given():
         return ScriptedChat().invoke(asked)
 
     assert found_in(RunnableLambda(answer)) == [[], [], []]
+
+
+# A search that is a step inside a function -------------------------------------------------------
+
+SEARCHES = {
+    "documents": lambda asked: DOCUMENTS,
+    "texts under a key": lambda asked: {"context": TEXTS},
+}
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+def test_a_search_that_is_a_runnable_is_seen_inside_a_function(kind):
+    """As the README says, also where the texts have fewer than 80 characters."""
+    search = RunnableLambda(SEARCHES[kind])
+
+    def answer(asked):
+        search.invoke(asked)
+        return ScriptedChat().invoke(f"Use {' '.join(TEXTS)} for: {asked}")
+
+    async def aanswer(asked):
+        await search.ainvoke(asked)
+        return await ScriptedChat().ainvoke(f"Use {' '.join(TEXTS)} for: {asked}")
+
+    assert found_in(RunnableLambda(answer)) == [TEXTS] * 3
+    assert found_in(RunnableLambda(answer, aanswer)) == [TEXTS] * 3
+    guard = ScriptedGuard()
+    node = guard_node(guard, lambda state: {"answer": answer(state["question"]).text})
+    node.invoke({"question": ASKED})
+    watch = FranqCallback(guard)
+    RunnableLambda(answer).invoke(ASKED, {"callbacks": [watch]})
+    assert watch.flush(20)
+    assert [[passage.text for passage in trace.passages] for trace in guard.traces] == [TEXTS] * 2
+
+
+def test_without_the_step_the_answer_is_unverified_and_the_log_says_what_to_do(caplog):
+    def answer(asked):
+        return ScriptedChat().invoke(f"Use {' '.join(TEXTS * 40)} for: {asked}")
+
+    guard = Guard(faithfulness=FakeFaithfulness())
+    message = guard_chain(RunnableLambda(answer), guard).invoke(ASKED)
+    report = message.response_metadata["franq"]
+    assert report["status"] == "unverified"
+    assert {verdict["reason"] for verdict in report["verdicts"]} == {"no_evidence"}
+    assert "RunnableLambda(search)" in caplog.text
 
 
 # Names beside the answer --------------------------------------------------------------------------
