@@ -51,7 +51,8 @@ class Choices:
     Args:
         judge: checks the texts.
         chat: the request.
-        outlet: makes the outlet of one text, given what the upstream reported about it so far.
+        outlet: makes the outlet of one text, given what the upstream reported about it so far, and
+            whether it is the first text of its choice.
         kind: which kind of server the upstream is.
     """
 
@@ -59,7 +60,7 @@ class Choices:
         self,
         judge: Judge,
         chat: ChatRequest,
-        outlet: Callable[[Reported], Outlet],
+        outlet: Callable[[Reported, bool], Outlet],
         *,
         kind: UpstreamKind,
     ) -> None:
@@ -180,7 +181,8 @@ class Choices:
 
     def _outlet_of(self, choice: _Choice, name: str) -> Outlet:
         if name not in choice.outlets:
-            choice.outlets[name] = self._outlet(replace(self._reported, tokens=[]))
+            is_first = not choice.outlets
+            choice.outlets[name] = self._outlet(replace(self._reported, tokens=[]), is_first)
         return choice.outlets[name]
 
     def _keep_tokens(self, choice: _Choice, item: Mapping[str, Any]) -> None:

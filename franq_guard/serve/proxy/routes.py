@@ -148,8 +148,9 @@ class Proxy:
         """The reply as events; the response closes ``cleanup`` after the last one."""
         id = new_id()
 
-        def outlet(reported: Reported) -> Outlet:
-            kind = Whole if self._settings.stream == "buffer" else Claims
+        def outlet(reported: Reported, is_first: bool) -> Outlet:
+            # A choice takes the threads of one stream: a refusal beside its content is held back.
+            kind = Claims if self._settings.stream == "claims" and is_first else Whole
             return kind(self._judge, chat, reported)
 
         choices = Choices(self._judge, chat, outlet, kind=self._settings.upstream_kind)

@@ -9,6 +9,8 @@ from itertools import chain
 import httpx
 import pytest
 
+from franq_guard.serve.proxy import judge as judge_module
+from franq_guard.streaming.stream import ClaimStream
 from franq_guard.testing import FakeFaithfulness
 
 STREAMS = 60
@@ -132,6 +134,25 @@ def test_each_choice_of_a_stream_takes_a_place(proxied, kit):
             assert kit.text_of(kit.events_of(last.result(60).content)) == kit.GOOD
         events = kit.events_of(first.read())
     assert [kit.text_of(events, i) for i in (0, 1)] == [kit.GOOD] * 2
+
+
+def test_a_refusal_beside_the_content_needs_no_second_stream_of_claims(proxied, kit, monkeypatch):
+    proxy, streams = proxied(stream="claims"), []
+
+    class Counted(ClaimStream):
+        def __init__(self, *args, **more):
+            streams.append(self)
+            super().__init__(*args, **more)
+
+    monkeypatch.setattr(judge_module, "ClaimStream", Counted)
+    texts = {"content": f"{kit.GOOD} {kit.BAD}", "refusal": f"{kit.BAD} {kit.GOOD}"}
+    pieces = [kit.chunk({name: text}) for name, text in texts.items()]
+    end = [kit.chunk({}, 0, "stop"), kit.DONE]
+    proxy.upstream.reply = lambda body: (200, kit.STREAM, [*pieces, *end])
+    events = kit.events_of(proxy.ask(stream=True).content)
+    assert [kit.text_of(events, 0, name) for name in texts] == [kit.GOOD, kit.GOOD]
+    assert [choice["field"] for choice in events[-2]["franq"]["choices"]] == [*texts]
+    assert len(streams) == 1  # a choice takes one place, so it may have the threads of one stream
 
 
 @pytest.mark.parametrize(
