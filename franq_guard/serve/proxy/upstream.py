@@ -132,9 +132,18 @@ class Upstream:
             method, f"{self._base}/{path}", headers=self._headers(headers), content=payload
         )
         try:
-            return await client.send(request, stream=True)
+            response = await client.send(request, stream=True)
         except httpx.HTTPError as error:
             raise failure(error) from error
+        if response.has_redirect_location:
+            await response.aclose()
+            raise ServeError(
+                502,
+                "upstream_redirects",
+                "the upstream redirects to another address, which is not followed: start the "
+                "service with that address as its --upstream",
+            )
+        return response
 
     def _new_client(self) -> httpx.AsyncClient:
         seconds = self._settings.upstream_seconds
