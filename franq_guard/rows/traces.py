@@ -84,7 +84,7 @@ def trace_from_dict(row: object) -> Trace:
     """
     if not isinstance(row, dict):
         raise ValueError(
-            f"a row must be a JSON object with question, passages and answer, not {_kind(row)}"
+            f"a row must be a JSON object with question, passages and answer, not {kind(row)}"
         )
     question, answer = _text(row, "question"), _text(row, "answer")
     if not question.strip():
@@ -155,7 +155,7 @@ def _passage(item: object) -> Passage:
         return Passage(text, title=_title(inside), id=inside.get("id"))
     raise ValueError(
         "a passage must be a string, or an object with a string 'text' or 'page_content', not "
-        f"{_kind(item)}"
+        f"{kind(item)}"
     )
 
 
@@ -387,11 +387,11 @@ def _list(row: Mapping[str, Any], key: str) -> list[Any]:
 
 def _wrong(row: Mapping[str, Any], key: str, wanted: str) -> str:
     return (
-        f"{key!r} must be {wanted}, not {_kind(row[key])}" if key in row else f"{key!r} is missing"
+        f"{key!r} must be {wanted}, not {kind(row[key])}" if key in row else f"{key!r} is missing"
     )
 
 
-def _kind(value: object) -> str:
+def kind(value: object) -> str:
     """What a value is called in JSON."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)

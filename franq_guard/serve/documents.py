@@ -80,6 +80,7 @@ EXTENSION_SCHEMA: Schema = {
         "deadline": DEADLINE,
         "on_error": ON_ERROR,
     },
+    "additionalProperties": False,
 }
 """Our object ``franq`` in a request to the proxy or from a gateway."""
 TRACE_SCHEMA: Schema = {

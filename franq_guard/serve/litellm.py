@@ -170,11 +170,13 @@ class Gateway:
         return Context(context.question or stored.question, context.passages or stored.passages)
 
     def _options(self, row: Mapping[str, Any], arrived: float | None) -> _Options:
-        extension = extension_in(_parameters(row))
+        of_guardrail, of_request = extension_in(_parameters(row)), extension_in(_request(row))
         return _Options(
             arrived,
-            deadline_of(None, extension.get("deadline")),
-            closed_of(self.settings, "litellm", extension.get("on_error")),
+            deadline_of(of_guardrail.get("deadline"), of_request.get("deadline")),
+            closed_of(
+                self.settings, "litellm", of_guardrail.get("on_error"), of_request.get("on_error")
+            ),
         )
 
     async def _response(

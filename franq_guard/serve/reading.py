@@ -11,17 +11,26 @@ from starlette.responses import Response
 
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Passage, Trace
-from franq_guard.rows.traces import passages_from, trace_from_dict
+from franq_guard.rows.traces import kind, passages_from, trace_from_dict
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.settings import Route, ServeSettings
+
+_EXTENSION_KEYS = ("question", "passages", "deadline", "on_error")
+_MAX_VALUES = 1_000_000
+"""Most commas and opening brackets of a body, strings included: the parser lets no other request
+in, and 16 MiB of empty lists would take it seconds."""
 
 
 def json_of(body: bytes) -> Any:
     """The JSON of a body.
 
     Raises:
-        ServeError: 422, if it is not JSON in UTF-8 or is nested too deep.
+        ServeError: 413, if it may have too many values; 422, if it is not JSON in UTF-8 or is
+            nested too deep.
     """
+    if sum(map(body.count, (b",", b"[", b"{"))) > _MAX_VALUES:
+        message = f"the JSON has more than {_MAX_VALUES} commas and opening brackets"
+        raise ServeError(413, "too_many_values", message)
     try:
         return strict_json(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -50,7 +59,7 @@ def object_of(body: bytes) -> dict[str, Any]:
     """
     value = json_of(body)
     if not isinstance(value, dict):
-        raise bad_request(f"the body must be a JSON object, not {type(value).__name__}")
+        raise bad_request(f"the body must be a JSON object, not {kind(value)}")
     return value
 
 
@@ -141,7 +150,8 @@ def _too_many(code: str, unit: str, count: int, limit: int) -> ServeError:
 def check_extension(extension: object) -> None:
     """Refuse an extension object ``franq`` of the wrong form.
 
-    If it was ignored, as unknown fields are, its passages would be missing without any error.
+    If it was ignored, or a key of it, its passages would be missing without any error, or a request
+    would not be as strict as it asks to be.
 
     Raises:
         ServeError: 422, naming the field.
@@ -150,6 +160,8 @@ def check_extension(extension: object) -> None:
         return
     if not isinstance(extension, Mapping):
         raise bad_request("'franq' must be an object")
+    if not extension.keys() <= {*_EXTENSION_KEYS}:
+        raise bad_request(f"'franq' has an unknown key: it takes {', '.join(_EXTENSION_KEYS)}")
     question, passages = extension.get("question"), extension.get("passages")
     if not isinstance(question, (str, type(None))):
         raise bad_request("'franq': 'question' must be a string")
@@ -161,13 +173,16 @@ def check_extension(extension: object) -> None:
         raise bad_request(f"'franq': {error}") from None
 
 
-def deadline_of(header: str | None, field: object) -> float | None:
-    """The deadline that a request asks for, in seconds: the lesser of its header and its field.
+def deadline_of(*requested: object) -> float | None:
+    """The deadline that a request asks for, in seconds: the least of those it sets.
+
+    Args:
+        requested: a number, text of one, or None, from each place where a request can set it.
 
     Raises:
         ServeError: 422, if a value is not a positive number.
     """
-    deadlines = [_seconds(value) for value in (header, field) if value is not None]
+    deadlines = [_seconds(value) for value in requested if value is not None]
     return min(deadlines, default=None)
 
 

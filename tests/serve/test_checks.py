@@ -104,12 +104,35 @@ def test_what_cannot_be_read_is_422(run, body, code):
     assert reply.json()["error"]["message"]
 
 
+def test_a_body_of_very_many_values_is_413_before_it_is_parsed(run):
+    """Parsing 16 MiB of empty lists would hold up all other requests for seconds."""
+    row = json.dumps({**TRACE, "metadata": ["a, b"] * 100_000}).encode()  # 200,000 commas
+    many = row.replace(b"a, b", b"," * 100)
+
+    async def main():
+        async with serving(max_body_bytes=20_000_000) as (client, _):
+            return [await client.post("/v1/check", content=body) for body in (row, many)]
+
+    taken, refused = run(main())
+    assert taken.status_code == 200
+    assert error(refused) == (413, "too_many_values")
+
+
 def test_a_complaint_names_the_key(run):
     async def main():
         async with serving() as (client, _):
             return await client.post("/v1/check", json={"question": "q", "passages": []})
 
     assert "'answer' is missing" in run(main()).json()["error"]["message"]
+
+
+def test_a_complaint_calls_values_as_json_does(run):
+    async def main():
+        async with serving() as (client, _):
+            return [await client.post("/v1/check", content=body) for body in (b"null", b"[]")]
+
+    told = [reply.json()["error"]["message"] for reply in run(main())]
+    assert told == [f"the body must be a JSON object, not {kind}" for kind in ("null", "a list")]
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,9 @@ def test_unverified_is_blocked_where_errors_are_closed(run):
     assert shut == {"action": "BLOCKED", "blocked_reason": "franq: 1 of 1 claims: 1 unverified"}
     (reply,) = conversation(run, guard, answered(TRUE), on_error="closed")
     assert reply["action"] == "BLOCKED"
+    by_request = {"request_data": {"franq": {"on_error": "closed"}}}
+    (reply,) = conversation(run, guard, answered(TRUE, **by_request))
+    assert reply["action"] == "BLOCKED"
 
 
 def test_a_check_that_raises_or_takes_too_long_is_marked(run):

@@ -114,13 +114,24 @@ def test_errors_pass_unchanged(proxied, stream):
     raw = b'{"error":  {"message": "No such key."}}\n'
     told = {"retry-after": "7", "retry-after-ms": "6500", "x-should-retry": "false"}
     headers = {"content-type": "application/problem+json", "location": "/x", **told}
-    for status in (302, 400, 401, 404, 429, 500, 503):
+    for status in (400, 401, 404, 429, 500, 503):
         proxy.upstream.reply = lambda _, status=status: (status, headers, [raw])
         reply = proxy.ask(stream=stream)
         assert (reply.status_code, reply.content) == (status, raw)
         assert reply.headers["content-type"] == "application/problem+json"
         assert told.items() <= dict(reply.headers).items()
         assert "location" not in reply.headers
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_redirect_is_not_followed_and_the_error_says_what_to_do(proxied, stream):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: (308, {"location": "https://127.0.0.1/v1"}, [])
+    for reply in (proxy.ask(stream=stream), proxy.http.get("/v1/models")):
+        error = reply.json()["error"]
+        assert (reply.status_code, error["code"]) == (502, "upstream_redirects")
+        assert "--upstream" in error["message"]
+        assert "127.0.0.1" not in error["message"]
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -335,6 +346,8 @@ def test_requests_that_are_refused_and_never_forwarded(proxied, kit):
         (b'{"franq": {"passages": ["It opened in 1937.", {"txt": "It is red."}]}}', 422),
         (b'{"franq": {"question": 3}}', 422),
         (b'{"franq": []}', 422),
+        (b'{"franq": {"on_eror": "closed"}}', 422),
+        (b'{"messages": [' + b"[]," * 500_000 + b"[]]}", 413),
         (json.dumps({"documents": ["a"] * 101}).encode(), 413),
         (json.dumps({"messages": [{"role": "user", "content": "a" * 500_001}]}).encode(), 413),
     ):
