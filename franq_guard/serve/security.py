@@ -173,9 +173,8 @@ class SecurityMiddleware:
         except ClientDisconnect:  # no failure of the service
             return
         except asyncio.CancelledError:  # the service stops, and the time for requests is over
-            if reply_begun:
-                raise
-            await self._refuse(Closing(), scope, receive, send)
+            if not reply_begun:  # else it breaks off
+                await self._refuse(Closing(), scope, receive, send)
         except Exception as error:
             log_failure(_log, f"{scope['path']} failed", error, logging.ERROR)
             if reply_begun:

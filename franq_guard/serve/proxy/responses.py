@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
 
@@ -9,6 +10,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from franq_guard.serve.disconnect import ClientGoneError, unless_gone
+from franq_guard.serve.errors import Closing
+from franq_guard.serve.proxy.streaming import error_event
 
 
 class EventStream(Response):
@@ -33,16 +36,18 @@ class EventStream(Response):
         self._events, self._cleanup = events, cleanup
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events."""
+        """Send the events; if the service stops before their end, the last one is an error."""
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         try:
             with suppress(ClientGoneError, OSError):
+                await send(start)
                 await unless_gone(receive, self._send(send))
+        except asyncio.CancelledError:  # the time for requests is over
+            await send({"type": "http.response.body", "body": error_event(Closing())})
         finally:
             await self._cleanup.aclose()
 
     async def _send(self, send: Send) -> None:
-        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
-        await send(start)
         async with aclosing(self._events) as events:
             async for piece in events:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})

@@ -77,7 +77,12 @@ async def guarded_events(
     except Exception as error:
         refusal = _refusal(error)
         on_error(refusal.code)
-        yield event({"error": {**refusal.to_dict()["error"], "type": "franq_error"}})
+        yield error_event(refusal)
+
+
+def error_event(error: ServeError) -> bytes:
+    """The last event of a stream that fails."""
+    return event({"error": {**error.to_dict()["error"], "type": "franq_error"}})
 
 
 async def _kept_open(chunks: AsyncGenerator[Chunk | None, None]) -> AsyncGenerator[bytes, None]:

@@ -9,6 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from franq_guard.serve.app import create_app
+from franq_guard.serve.running import Server
+
 MODES = ["claims", "buffer"]
 
 
@@ -153,6 +156,39 @@ def test_an_answer_that_its_model_has_written_is_not_refused_for_a_full_queue(pr
         go.set()
         assert chat.result().status_code == 200
         assert [check.result().status_code for check in checks] == [200, 200]
+
+
+def test_a_stream_that_outlasts_the_service_ends_with_an_error(proxied, kit, capfd):
+    hangs, go, told = proxied(), threading.Event(), threading.Event()
+
+    async def wait():
+        await asyncio.to_thread(go.wait, 60)
+
+    hangs.upstream.reply = lambda _: (200, kit.STREAM, [kit.chunk({"role": "assistant"}), wait])
+    addresses = []
+    app = create_app(kit.guard_of(), hangs.app.state.settings)
+    server = Server(
+        app,
+        host="127.0.0.1",
+        port=0,
+        grace=0,
+        listening=lambda address: (addresses.append(address), told.set()),
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    assert told.wait(60)
+    body = {"model": "m", "messages": kit.MESSAGES, "stream": True}
+    url = f"{addresses[0]}/v1/chat/completions"
+    with httpx.stream("POST", url, json=body, timeout=60) as reply:
+        pieces = reply.iter_bytes()
+        seen = next(pieces)
+        server.should_exit = True
+        events = kit.events_of(seen + b"".join(pieces))
+    go.set()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert events[-1]["error"]["code"] == "closing"
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 def test_a_slow_client_holds_nobody_up_and_is_not_read_ahead_for(proxied, kit):
