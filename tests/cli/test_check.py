@@ -88,6 +88,8 @@ def test_check_of_a_missing_file_says_so(run, tmp_path):
     ],
 )
 def test_a_file_that_holds_no_rows_is_told_once_with_what_to_do(run, tmp_path, name, hint):
+    if name.endswith("PARQUET"):
+        pytest.importorskip("pyarrow")  # without it the hint is to install it
     (tmp_path / "folder").mkdir()
     (tmp_path / "saved").mkdir()
     (tmp_path / "saved" / "dataset_info.json").touch()

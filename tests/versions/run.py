@@ -31,7 +31,9 @@ TOOLS = [
     "pytest==9.2.0",
     "pytest-xdist==3.8.0",
     "httpx",
+    "openai",
     "opentelemetry-sdk",
+    "schemathesis",
 ]
 OF_TORCH = ["filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions"]
 TESTS = [
