@@ -55,7 +55,7 @@ def verdict(
         reason=_reason(measured, p_true, label, rule, calibrator),
         evidence=measured.evidence,
         against=against,
-        differs=differing(claim.in_full, beside.text) if beside and label in WEAK else (),
+        differs=differing(claim.text, beside.text) if beside and label in WEAK else (),
     )
 
 

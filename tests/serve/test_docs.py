@@ -135,7 +135,7 @@ def test_json_has_the_form_of_the_reply(block, service, tmp_path):
     body, status = curl(commands(before.text)[-1], service, tmp_path)
     real = json.loads(body)
     assert (status != 200) == ("error" in shown)
-    assert form(shown) <= form(real) | {"verdicts", "timings", "context"}, before.text
+    assert form(shown) <= form(real) | {"verdicts", "timings", "context", "differs"}, before.text
     assert set(shown) == set(real)
 
 

@@ -86,8 +86,8 @@ def guard():
 
 
 def test_a_verdict_tells_the_difference_to_the_passage_that_is_shown(guard):
-    passages = ["It opened in 1937. Its chief engineer was Joseph Strauss.", "It is painted red."]
-    answer = "It opened in 1937. Its chief engineer was Gustave Eiffel."
+    passages = ["The Golden Gate Bridge opened in 1937. Its chief engineer was Joseph Strauss."]
+    answer = "The Golden Gate Bridge opened in 1937. Its chief engineer was Gustave Eiffel."
     stated, wrong = guard.check("Who built it?", passages, answer).claims
     assert stated.label == "supported"
     assert stated.differs == ()
