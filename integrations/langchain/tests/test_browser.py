@@ -161,6 +161,7 @@ def claim(label, text, **more):
         "reason": None,
         "evidence": {"lead": lead, "text": f"The passage about {label} says this much."},
         "against": {"lead": against, "text": "Another does not."} if label == "false" else None,
+        "differs": ['differs: the passage has "not"'] if label == "false" else [],
     }
     known |= dict(zip(("p_true", "p_faithful"), LABELS[label], strict=True))
     return {"text": text, "label": label, **known, **more}
@@ -221,7 +222,10 @@ def test_every_label_has_its_colour(page):
         part.click()
         assert one(page, "#detail article").get_attribute("class") == label
     several(page, ".part")[4].click()
-    assert "says otherwise:\nAnother does not." in one(page, "#detail article").text
+    assert (
+        'says otherwise:\nAnother does not.\ndiffers: the passage has "not"'
+        in one(page, "#detail article").text
+    )
     shoot(page, "labels")
 
 
