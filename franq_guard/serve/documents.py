@@ -199,7 +199,7 @@ _VERDICT: Schema = {
         "differs": {
             "type": "array",
             "description": "Words of a flagged claim and those that the passage has in their "
-            "place; one of both is empty for a negation. Missing where nothing surely differs.",
+            'place; "" for a negation that one of them lacks. Missing if nothing surely differs.',
             "items": {
                 "type": "object",
                 "required": ["claim", "passage"],

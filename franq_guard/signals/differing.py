@@ -63,8 +63,9 @@ def differing(claim: str, passage: str) -> tuple[tuple[str, str], ...]:
         passage: the stretch of a passage that is closest to it or contradicts it.
 
     Returns:
-        At most two differences in the claim's order, each as its words and those of the passage;
-        one of both is empty for a negation. None where the two are not nearly alike.
+        At most two differences in the claim's order, each as its words and those of the passage. For
+        a negation that only one of them has, the other's words are "". No difference is returned
+        where claim and passage are not nearly alike.
     """
     other = _words(passage)
     if len(other) > _LONGEST:
@@ -86,7 +87,7 @@ def differing(claim: str, passage: str) -> tuple[tuple[str, str], ...]:
             _Gap(own[a:b], other[c:d], not (a and c), b == len(own) or d == len(other)), opposites
         )
     ]
-    # What the claim writes otherwise than the passage is not shown in the passage's spelling.
+    # Words that `as_written` put in the passage's spelling do not stand in the claim: not shown.
     told = [pair for pair in found if pair[0] in claim]
     return tuple(told) if len(told) <= _MOST and not _cancel(told) else ()
 
