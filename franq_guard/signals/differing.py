@@ -63,8 +63,8 @@ def differing(claim: str, passage: str) -> tuple[tuple[str, str], ...]:
         passage: the stretch of a passage that is closest to it or contradicts it.
 
     Returns:
-        At most two differences in the claim's order, each as its words and those of the passage. For
-        a negation that only one of them has, the other's words are "". No difference is returned
+        At most two differences in the claim's order, each as its words and those of the passage.
+        For a negation that only one of them has, the other's words are "". None are returned
         where claim and passage are not nearly alike.
     """
     other = _words(passage)
