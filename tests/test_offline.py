@@ -145,6 +145,7 @@ def test_a_missing_package_is_said_at_construction_with_the_command(monkeypatch)
 def test_a_bare_installation_says_at_construction_which_command_it_needs(
     monkeypatch, package, command, given
 ):
+    pytest.importorskip("torch")
     from franq_guard.language_model import MissingModelError
 
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed

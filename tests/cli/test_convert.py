@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 
 def test_convert_alignscore_writes_what_the_guard_can_load(run, tmp_path):
+    pytest.importorskip("torch")
     from franq_guard.faithfulness import AlignScore
 
     fixture = Path(__file__).parents[1] / "fixtures" / "alignscore"

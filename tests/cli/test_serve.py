@@ -65,6 +65,7 @@ def test_options_become_settings(run, started, tmp_path, monkeypatch):
 )
 def test_a_calibrator_has_vllm_score_answers_again(command, monkeypatch, tmp_path, words, asked):
     """Whatever else is in front of the guard: the model that wrote an answer is asked for it."""
+    pytest.importorskip("torch")
     given = []
     monkeypatch.setattr(loading, "language_model_from", lambda where, **_: given.append(where))
 
@@ -116,6 +117,7 @@ def test_wrong_settings_end_with_the_reason_and_no_token(run, started, tmp_path)
 
 
 def test_a_policy_that_needs_whole_answers_is_told_which_stream_it_takes(command, started):
+    pytest.importorskip("torch")
     words = ("serve", "--upstream", "http://localhost:1/v1", "--policy", "block")
     result = command(*words)
     assert (result.exit_code, started) == (2, [])
@@ -204,6 +206,8 @@ def test_sigterm_ends_it_while_the_guard_is_made():
 
 
 def test_sigterm_just_before_the_server_runs_is_not_lost(command, monkeypatch):
+    pytest.importorskip("torch")
+
     class Server:
         should_exit = False
 

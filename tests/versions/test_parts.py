@@ -2,6 +2,8 @@
 
 import pytest
 
+from franq_guard.language_model import MissingModelError
+
 from . import run, without_torch
 
 
@@ -44,6 +46,9 @@ def test_only_a_missing_torch_excuses_a_test():
     wrapped = ImportError("install franq-guard[hf]")
     wrapped.__cause__ = of_torch
     assert without_torch.missing(wrapped) == "torch.nn"
+    told = MissingModelError("torch, which runs the models, is not installed: pip install torch")
+    assert without_torch.missing(told) == "torch"
+    assert without_torch.missing(MissingModelError("the bundled language model ...")) is None
     assert without_torch.missing(ModuleNotFoundError("yaml", name="yaml")) is None
     assert without_torch.missing(ValueError("torch")) is None
     with pytest.raises(pytest.skip.Exception):

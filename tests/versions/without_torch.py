@@ -10,14 +10,21 @@ from collections.abc import Iterator
 
 import pytest
 
-PACKAGES = frozenset({"accelerate", "gguf", "safetensors", "tokenizers", "torch", "transformers"})
+from franq_guard.language_model import MissingModelError
+
+PACKAGES = (
+    "accelerate", "gguf", "huggingface_hub", "langchain_huggingface", "llama_index.llms",
+    "safetensors", "tokenizers", "torch", "transformers",
+)  # fmt: skip
 
 
 def missing(error: BaseException | None) -> str | None:
     """The package of ``PACKAGES`` whose absence caused this error, if one did."""
     while error is not None:
         name = (getattr(error, "name", None) or "") if isinstance(error, ImportError) else ""
-        if name.partition(".")[0] in PACKAGES:
+        if isinstance(error, MissingModelError):  # the guard looks for torch before it imports it
+            name = str(error).partition(",")[0]
+        if any(f"{name}.".startswith(f"{package}.") for package in PACKAGES):
             return name
         error = error.__cause__ or error.__context__
     return None
