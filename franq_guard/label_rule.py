@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 RATHER = 0.5
 """A passage with at least this P(entailment) rather states a claim than not; with at least this
-P(contradiction) it rather contradicts it."""
+P(contradiction) it rather contradicts it. Above this P(faithful) the passages rather say it."""
 
 __all__ = ["RATHER", "LabelRule"]
 
@@ -25,7 +25,8 @@ class LabelRule:
             states the claim (P(entailment) of .5); None: as for ``contradiction`` and
             ``entailment``. Where one passage states a claim less is needed to say that another
             one does not.
-        supported_from: a claim is supported by the passages above this P(faithful).
+        supported_from: above this P(faithful) a claim may pass: as supported or, where the passages
+            rather do not say it (P(faithful) of at most .5), as unclear.
         unsupported_true: whether the claims that the calibrator was fitted on show that 7 in 10
             unsupported ones with a P(true) of at least ``threshold`` are true.
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from franq_guard.basics.text import CITATION_MARK
 from franq_guard.basics.unchecked import unchecked_because
-from franq_guard.label_rule import LabelRule
+from franq_guard.label_rule import RATHER, LabelRule
 from franq_guard.records import WEAK as WEAK
 from franq_guard.records import CitationFinding, Claim, Label, Span, Status, Verdict
 
@@ -24,13 +24,15 @@ MARKS: dict[Label, str] = {
     "doubtful": "[doubtful]",
     "false": "[likely false]",
     "unsupported": "[not in the passages]",
+    "unclear": "[may not be in the passages]",
     "unverified": "[unverified]",
 }
 ANY_MARK = re.compile("|".join([*map(re.escape, MARKS.values()), CITATION_MARK]))
 """Finds every mark that a policy may put into a text: of labels and of wrong citations."""
 _CLOSING = ".!?…,;:。！？ \n"
 _OF_LINKS = ("[", "(")
-_WORST_FIRST: tuple[Label, ...] = (*WEAK, "unverified")
+_MAY_BE_WEAK: tuple[Label, ...] = (*WEAK, "unclear")
+_WORST_FIRST: tuple[Label, ...] = (*_MAY_BE_WEAK, "unverified")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +55,8 @@ class Policy:
             or reasoning, in a lone "Yes." that only its question explains, and where the splitter
             found nothing: ``closed`` replaces these whole, unless the action is ``annotate``.
         replacement: the text of a blocked answer, and of one that has no text after filtering.
-        weak: the labels to act against, out of ``false``, ``doubtful`` and ``unsupported``. Claims
-            with another label get no mark, except ``unverified`` ones.
+        weak: the labels to act against, out of ``false``, ``doubtful``, ``unsupported`` and, not by
+            default, ``unclear``. Claims with another label get no mark, except ``unverified`` ones.
 
     Raises:
         ValueError: for a setting that is none of these, or thresholds that are not in order.
@@ -87,8 +89,8 @@ class Policy:
             raise ValueError(f"on_error must be 'open' or 'closed', not {self.on_error!r}")
         if not isinstance(self.replacement, str):
             raise ValueError(f"replacement must be a text, not {self.replacement!r}")
-        if isinstance(self.weak, str) or not set(self.weak) <= set(WEAK):
-            raise ValueError(f"weak must hold labels out of {WEAK}, not {self.weak!r}")
+        if isinstance(self.weak, str) or not set(self.weak) <= set(_MAY_BE_WEAK):
+            raise ValueError(f"weak must hold labels out of {_MAY_BE_WEAK}, not {self.weak!r}")
 
     def rule(self, rule: LabelRule) -> LabelRule:
         """The calibrator's rule, with the thresholds that this policy sets itself."""
@@ -113,10 +115,11 @@ class Policy:
 
         Decided in this order: ``unverified`` if P(true) is unknown; ``doubtful`` if the passages
         contradict each other. A claim that reaches the threshold is ``supported`` if P(faithful) is
-        high enough; if not, it is ``unsupported-true`` if the calibrator's rows show that such
+        above the rule's ``supported_from`` and above one half. Between the two it is ``unclear``.
+        If P(faithful) is lower, it is ``unsupported-true`` if the calibrator's rows show that such
         claims are mostly true, else ``unsupported``. A claim below the threshold is ``false`` if
         there is evidence against it and no passage states it; otherwise it is ``doubtful`` if
-        P(faithful) is high enough, else ``unsupported``.
+        P(faithful) is above ``supported_from``, else ``unsupported``.
 
         Args:
             p_true: P(true) of the claim.
@@ -130,10 +133,11 @@ class Policy:
         rule = self.rule(rule or LabelRule())
         if rule.conflict(contradiction, entailment):
             return "doubtful"
-        faithful = (p_faithful or 0.0) > rule.supported_from
+        p_faithful = p_faithful or 0.0
+        faithful = p_faithful > rule.supported_from
         if p_true >= rule.threshold:
             if faithful:
-                return "supported"
+                return "supported" if p_faithful > RATHER else "unclear"
             return "unsupported-true" if rule.unsupported_true else "unsupported"
         improbable = rule.false_below is not None and p_true < rule.false_below
         if (improbable or rule.contradicts(contradiction)) and not rule.entails(entailment):
@@ -234,7 +238,7 @@ def annotate(answer: str, verdicts: Sequence[Verdict]) -> str:
     If several claims end at the same place, only the worst mark is used. Wrong citations have marks
     of their own, see :func:`wrong_citations`.
     """
-    return _insert(answer, _all_marks(answer, verdicts, _WORST_FIRST))
+    return _insert(answer, _all_marks(answer, verdicts, Policy().marked))
 
 
 def wrong_citations(

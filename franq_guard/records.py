@@ -23,8 +23,9 @@ Form = Literal["long", "short"]
 """``long``: claims of an answer, each judged by its tokens; ``short``: the answer as one claim."""
 Source = Literal["captured", "server", "teacher-forced", "none"]
 Label = Literal[
-    "supported", "unsupported-true", "unsupported", "doubtful", "false", "unverified", "not-a-claim"
-]
+    "supported", "unclear", "unsupported-true", "unsupported", "doubtful", "false", "unverified",
+    "not-a-claim",
+]  # fmt: skip
 WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
 """Labels that a policy acts against by default, worst first."""
 Status = Literal["ok", "partial", "unverified", "policy_error"]
@@ -244,15 +245,15 @@ class CitationFinding:
 class Verdict:
     """The guard's verdict on one claim.
 
-    ``label`` is one of the seven of :data:`Label`. ``reason`` says why there is no P(true), or is a
+    ``label`` is one of :data:`Label`. ``reason`` says why there is no P(true), or is a
     remark on it (:data:`Reason`); for ``not-a-claim`` it says what the stretch is instead, such as
     ``question``.
     ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` are in [0, 1], None where unknown; the
     two ``uq_*`` are the calibrated values that entered the formula (arXiv 2505.21072, eq. 1), and
     ``raw`` are the scores before it (:attr:`Signals.raw`). ``evidence`` is the stretch that states
     the claim best, ``against`` the one that contradicts it most. ``citations`` has a finding for
-    each passage that the answer cites for the claim. ``differs`` are words of a flagged claim, each
-    with those that the passage has in their place (:mod:`franq_guard.signals.differing`).
+    each passage that the answer cites for the claim. ``differs`` are words of a flagged or unclear
+    claim, each with the passage's own in their place (:mod:`franq_guard.signals.differing`).
     """
 
     claim: Claim

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from franq_guard.label_rule import LabelRule
-from franq_guard.policy import Policy, annotate, status_of
+from franq_guard.policy import WEAK, Policy, annotate, status_of
 from franq_guard.records import Claim, Verdict
 
 ANSWER = "Rome is in Italy. Rome was founded in 1953. It is big."
@@ -54,6 +54,12 @@ ANY = LabelRule(threshold=0.7, false_below=None, unsupported_true=False)
         (0.7, 0.5, 0.0, 0.0, ANY, "unsupported"),
         (0.7, 0.5, 0.0, 0.0, LabelRule(), "unsupported"),
         (0.7, 0.5, 0.0, 0.0, LabelRule(unsupported_true=True), "unsupported-true"),
+        (0.7, 0.51, 0.0, 0.0, LabelRule(supported_from=0.1), "supported"),
+        (0.7, 0.5, 0.0, 0.0, LabelRule(supported_from=0.1), "unclear"),
+        (0.7, 0.11, 0.0, 0.0, LabelRule(supported_from=0.1, unsupported_true=True), "unclear"),
+        (0.7, 0.1, 0.0, 0.0, LabelRule(supported_from=0.1), "unsupported"),
+        (0.49, 0.11, 0.0, 0.0, LabelRule(supported_from=0.1), "doubtful"),
+        (0.7, 0.7, 0.0, 0.0, LabelRule(supported_from=0.8), "unsupported"),
         (0.69, 0.1, 0.9, 0.0, ANY, "false"),
         (0.69, 0.1, 0.89, 0.0, ANY, "unsupported"),
         (0.01, 0.1, None, None, ANY, "unsupported"),
@@ -110,6 +116,20 @@ def test_an_app_may_let_unsupported_claims_pass():
     assert "[not in" not in lenient.apply(ANSWER, found)
     kept = Policy(action="filter", weak=("doubtful", "false")).apply(ANSWER, found)
     assert kept == "Rome is in Italy. It is big."
+
+
+def test_unclear_claims_pass_unmarked_unless_an_app_flags_them():
+    unclear = verdict(1, "unclear", 0.6)
+    assert not Policy().is_weak(unclear)
+    assert Policy().apply(ANSWER, [unclear]) == annotate(ANSWER, [unclear]) == ANSWER
+    strict = Policy(weak=(*WEAK, "unclear"))
+    assert strict.is_weak(unclear)
+    assert strict.apply(ANSWER, [unclear]) == (
+        "Rome is in Italy. Rome was founded in 1953 [may not be in the passages]. It is big."
+    )
+    assert strict.marked == ("false", "doubtful", "unsupported", "unclear", "unverified")
+    stricter = replace(strict, action="filter")
+    assert stricter.apply(ANSWER, [unclear]) == "Rome is in Italy. It is big."
 
 
 def test_annotate_keeps_the_text_and_marks_weak_claims(verdicts):

@@ -45,7 +45,9 @@ HEADERS = {
 }
 MARK = re.compile(f"( (?:{ANY_MARK.pattern}))")
 # If several claims share a part of the text, the first of these labels decides its colour.
-WORST: tuple[Label, ...] = (*Policy().marked, "unsupported-true", "supported", "not-a-claim")
+WORST: tuple[Label, ...] = (
+    *Policy().marked, "unclear", "unsupported-true", "supported", "not-a-claim",
+)  # fmt: skip
 EXAMPLES = (
     "Who first climbed Mount Everest, and how high is the mountain?",
     "What are the two moons of Mars called, and why does Mars look red?",

@@ -58,7 +58,7 @@ WeakOption = Annotated[
         metavar="LABELS",
         help=f"Labels that are flagged, such as false,doubtful ('' flags nothing). Default: "
         f"{','.join(WEAK)}. Without unsupported, claims that no passage states or contradicts pass "
-        "unmarked.",
+        "unmarked; with unclear, those that the passages do not clearly state are flagged, too.",
     ),
 ]
 BatchSizeOption = Annotated[int, typer.Option(min=1, help="Answers scored together.")]

@@ -29,11 +29,19 @@ __all__ = ["answer_body", "answer_html", "css", "legend"]
 _MARK_OR_SPACE = re.compile(rf"{ANY_MARK.pattern}|\s")
 _WORST_FIRST: tuple[Label, ...] = (
     *Policy().marked,
+    "unclear",
     "unsupported-true",
     "supported",
     "not-a-claim",
 )
 """If several claims share a part of the text, the first of these labels colours it."""
+_BEARING: dict[Label, str] = {
+    "false": "speaks against a claim",
+    "supported": "supports a claim",
+    "unclear": "may support a claim",
+}
+"""How evidence is coloured in a passage, and what that means; if it bears on several claims, the
+first of these counts."""
 
 
 def answer_html(answer: GuardedAnswer) -> str:
@@ -167,18 +175,20 @@ def _passages(answer: GuardedAnswer) -> str:
 def _passage(answer: GuardedAnswer, index: int) -> str:
     passage = answer.passages[index]
     title = f"<b>{safe(passage.title)}</b> " if passage.title else ""
-    against = [_spans(v.against, index) for v in answer.claims if is_contradicted(v)]
-    support = [_spans(v.evidence, index) for v in answer.claims if is_stated(v)]
+    bearing: list[tuple[Evidence | None, Label]]
+    bearing = [(v.against, "false") for v in answer.claims if is_contradicted(v)]
+    stated = [v for v in answer.claims if is_stated(v)]
+    bearing += [(v.evidence, "supported") for v in stated if v.label != "unclear"]
+    bearing += [(v.evidence, "unclear") for v in stated if v.label == "unclear"]
     marked = "".join(
-        _marked(text, min(owners) < len(against)) if owners else safe(text)
-        for text, owners in parts(passage.text, [*against, *support])
+        _marked(text, bearing[min(owners)][1]) if owners else safe(text)
+        for text, owners in parts(passage.text, [_spans(found, index) for found, _ in bearing])
     )
     return title + marked
 
 
-def _marked(text: str, contradicts: bool) -> str:
-    label: Label = "false" if contradicts else "supported"
-    said = "speaks against a claim" if contradicts else "supports a claim"
+def _marked(text: str, label: Label) -> str:
+    said = _BEARING[label]
     return f'<mark class="{label}" title="{said}">{_shape(label)} {safe(text)}</mark>'
 
 

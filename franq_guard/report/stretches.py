@@ -10,6 +10,7 @@ from franq_guard.records import Evidence, Label, Passage, Verdict
 
 _STATED: dict[Label, bool] = {
     "supported": True,
+    "unclear": True,
     "doubtful": True,
     "unsupported-true": False,
     "unsupported": False,

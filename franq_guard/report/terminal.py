@@ -26,6 +26,7 @@ from franq_guard.report.words import (
 
 STYLES: dict[Label, str] = {
     "supported": "green",
+    "unclear": "bright_cyan",
     "unsupported-true": "cyan",
     "unsupported": "bright_blue",
     "doubtful": "yellow",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from franq_guard.label_rule import RATHER
 from franq_guard.records import CitationFinding, CitedAs, Label, Reason
 
 __all__ = [
@@ -33,6 +34,7 @@ class Words(NamedTuple):
 
 LABEL_WORDS: Mapping[Label, Words] = {
     "supported": Words("Supported", "The passages appear to say this.", "✓"),
+    "unclear": Words("Unclear", "The passages may say this, but not clearly.", "≈"),
     "unsupported-true": Words(
         "Likely true", "The passages do not say this, but it is probably true.", "◇"
     ),
@@ -93,6 +95,8 @@ def citation_words(found: CitationFinding) -> str:
     which = f"passage {found.name}" if found.name.isdigit() else f'"{found.name}"'
     if found.passage is None:
         return f"cites {which}, but there is no such passage"
+    if found.finding == "right" and (found.p_faithful or 0.0) <= RATHER:
+        return f"cites {which}, which may say this"
     return f"cites {which}, {CITED_WORDS[found.finding]}"
 
 

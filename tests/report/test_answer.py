@@ -73,6 +73,22 @@ def test_the_answer_is_cut_into_its_claims_with_evidence_inside():
     assert answer._repr_html_() == answer.to_html()
 
 
+def test_a_stretch_that_may_support_a_claim_looks_different_from_one_that_does():
+    text = "Rome is old and big."
+    evidence = Evidence(0, 0, 4, 0.9), Evidence(0, 5, 9, 0.3), Evidence(0, 5, 9, 0.9)
+    old = verdict(text, "Rome is old", evidence=evidence[0])
+    big = verdict(text, "big", "unclear", evidence=evidence[1])
+    page = Read(answer_of(text, old, big, passages=["Old. Big?"]).to_html())
+    marks = [(e["attributes"], e["text"]) for e in page.found if e["tag"] == "mark"]
+    assert marks == [
+        ({"class": "supported", "title": "supports a claim"}, "✓ Old."),
+        ({"class": "unclear", "title": "may support a claim"}, "≈ Big?"),
+    ]
+    both = verdict(text, "big", evidence=evidence[2])
+    page = Read(answer_of(text, big, both, passages=["Old. Big?"]).to_html())
+    assert [e["attributes"]["class"] for e in page.found if e["tag"] == "mark"] == ["supported"]
+
+
 def test_a_part_of_two_claims_has_the_colour_of_the_worse_and_tells_of_both():
     text = "Rome is old and big."
     answer = answer_of(text, verdict(text, "Rome is old"), verdict(text, "Rome", "doubtful"))
@@ -126,8 +142,8 @@ def test_marks_beside_a_citation_or_a_guards_own_are_no_more_than_marks(text):
 
 
 def test_every_label_has_a_colour_a_shape_of_its_own_and_a_line_in_the_legend():
-    text = "a b c d e f g"
-    page = Read(answer_of(text, *map(verdict, [text] * 7, text.split(), LABEL_WORDS)).to_html())
+    text = "a b c d e f g h"
+    page = Read(answer_of(text, *map(verdict, [text] * 8, text.split(), LABEL_WORDS)).to_html())
     assert [element["attributes"]["class"] for element in page.all("part")] == [
         f"part {label}" for label in LABEL_WORDS
     ]

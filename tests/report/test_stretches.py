@@ -65,7 +65,7 @@ def verdict(label, p=0.5, reason=None, **stretch):
         ),
         # the calibrator's bound on P(faithful) decided on the label, not one half
         (
-            verdict("supported", 0.3, evidence=FOR),
+            verdict("unclear", 0.3, evidence=FOR),
             ["passage 1 ({Ann}) may say so: Ann built it in 1900."],
         ),
         (
@@ -134,17 +134,19 @@ def test_the_legend_explains_what_was_shown_once_and_nothing_else():
 
 def test_the_terminal_shows_what_came_of_each_citation():
     rows = (
-        ("1", 0, "right"),
-        ("2", 1, "wrong passage"),
-        ("Bob", 1, "nowhere"),
-        ("9", None, "nowhere"),
+        ("1", 0, 0.51, "right"),
+        ("1", 0, 0.5, "right"),  # enough for the calibrator's rule
+        ("2", 1, 0.1, "wrong passage"),
+        ("Bob", 1, 0.1, "nowhere"),
+        ("9", None, None, "nowhere"),
     )
-    cited = tuple(CitationFinding(name, (0, 1), at, 0.5, finding) for name, at, finding in rows)
+    cited = tuple(CitationFinding(name, (0, 1), at, p, finding) for name, at, p, finding in rows)
     found = replace(verdict("supported", 0.9), citations=cited)
     answer = GuardedAnswer("Ann.", "Ann.", (found,), "ok", "any writer")
     lines = printed(lambda console: print_answer(console, "Who?", answer, PASSAGES)).splitlines()
     assert [line.strip() for line in lines if "cites" in line] == [
         "cites passage 1, which says this",
+        "cites passage 1, which may say this",
         "cites passage 2, which does not say this; another passage does",
         'cites "Bob", which does not say this, and neither does another passage',
         "cites passage 9, but there is no such passage",

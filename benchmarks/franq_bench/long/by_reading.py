@@ -29,7 +29,7 @@ from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
 from franq_bench.fits.logistic import AdditiveLogistic
 from franq_bench.fits.long_form import SIGNALS as PAPER
-from franq_bench.long.supported import supported
+from franq_bench.long.by_label import by_label
 from franq_bench.tables.beside import MODEL
 from franq_bench.tables.paper import SOURCE, further
 from franq_bench.tables.resampling import bootstrap
@@ -293,7 +293,7 @@ def report(read: Mapping[str, Label], rows: Sequence[Score], *, called: bool = T
         f"{by_set_left_out(rows)}"
     )
     test = [row for row in rows if row.split == "test"]
-    last = f"\n## What is called supported, test fold\n\n{supported(test)}" if called else ""
+    last = f"\n## What the labels are worth, test fold\n\n{by_label(test)}" if called else ""
     return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}{sets}{last}"
 
 

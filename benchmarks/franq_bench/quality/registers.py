@@ -28,12 +28,16 @@ __all__ = ["Judged", "judged", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim of the file: whether the passages state it, and whether the guard flags it."""
+    """A claim of the file: whether the passages state it, and what the guard says of it.
+
+    ``unclear``: it is not flagged, and a verdict on a part of it is unclear.
+    """
 
     register: str
     kind: str
     stated: bool
     flagged: bool
+    unclear: bool = False
 
 
 def judged(
@@ -50,7 +54,8 @@ def judged(
             for claim in answer["claims"]:
                 mine = [v for v in result.verdicts if _inside(v.claim.spans, claim["span"])]
                 flagged = any(map(guard.policy.is_weak, mine))
-                yield Judged(row["register"], claim["kind"], claim["stated"], flagged)
+                unclear = not flagged and any(v.label == "unclear" for v in mine)
+                yield Judged(row["register"], claim["kind"], claim["stated"], flagged, unclear)
             advance(1)
 
 
@@ -61,17 +66,22 @@ def _inside(spans: Sequence[Span], outer: Span) -> bool:
 
 
 def table(claims: Iterable[Judged]) -> str:
-    """Flagged of the stated claims and of the changed ones: by register, by kind and in all."""
+    """Flagged, and unclear, of the stated claims and of the changed ones.
+
+    By register, by kind and in all.
+    """
     found = list(claims)
     groups = [("register", c.register) for c in found] + [("kind", c.kind) for c in found]
-    lines = [f"{'':22}{'stated, flagged':>18}{'changed, flagged':>18}"]
+    heads = (f"{of}, {what}" for of in ("stated", "changed") for what in ("flagged", "unclear"))
+    lines = [" " * 22 + "".join(f"{head:>18}" for head in heads)]
     for key, name in dict.fromkeys([*sorted(groups, reverse=True), ("all", "all")]):
         mine = [c for c in found if name == "all" or getattr(c, key) == name]
         cells = []
         for stated in (True, False):
-            of = [c.flagged for c in mine if c.stated == stated]
-            cells.append(f"{sum(of)} of {len(of)}" if of else "-")
-        lines.append(f"{name:22}{cells[0]:>18}{cells[1]:>18}")
+            of = [c for c in mine if c.stated == stated]
+            for count in (sum(c.flagged for c in of), sum(c.unclear for c in of)):
+                cells.append(f"{count} of {len(of)}" if of else "-")
+        lines.append(f"{name:22}" + "".join(f"{cell:>18}" for cell in cells))
     return "\n".join(lines)
 
 

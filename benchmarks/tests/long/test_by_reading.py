@@ -9,6 +9,7 @@ import pytest
 from franq_bench.calibrator.reread import KEYS
 from franq_bench.data.read_claims import Label, agreement, digest_of, labels
 from franq_bench.fits.logistic import AdditiveLogistic
+from franq_bench.long.by_label import by_label
 from franq_bench.long.by_reading import (
     ALONE,
     LADDER,
@@ -20,7 +21,6 @@ from franq_bench.long.by_reading import (
     main,
     table,
 )
-from franq_bench.long.supported import supported
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.labels import labelled, p_true_of
@@ -184,7 +184,7 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys, monkey
     assert "flags 0% of the true claims and 100.0% of the false ones" in said
     # 100 questions: 34 with the gold passage, three claims each
     assert "| the gold passage among them | 102 |" in said
-    assert supported([row for row in rows if row.split == "test"]) in said
+    assert by_label([row for row in rows if row.split == "test"]) in said
     assert "| claims measured with | not recorded |" in said
     assert "| seed of the bootstrap | 0 |" in said
     assert len(labels(tmp_path / "labels.jsonl")) == 300
@@ -201,7 +201,7 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys, monkey
     assert main([str(tmp_path), "--read", str(other)]) == 0
     assert capsys.readouterr().out == (other / "REPORT.md").read_text(encoding="utf-8")
     assert "| faithfulness | 0.500 ±" in (other / "REPORT.md").read_text(encoding="utf-8")
-    assert "What is called supported" not in (other / "REPORT.md").read_text(encoding="utf-8")
+    assert "What the labels are worth" not in (other / "REPORT.md").read_text(encoding="utf-8")
     monkeypatch.setattr("franq_bench.long.by_reading.report", lambda *_, **__: "The same again.\n")
     assert main([str(tmp_path)]) == 0  # beside the scores
     again = (tmp_path / "REPORT.md").read_text(encoding="utf-8")
