@@ -104,8 +104,9 @@ def test_a_verdict_tells_the_difference_to_the_passage_that_is_shown(guard):
 
 def test_the_difference_of_an_unclear_claim_is_told_too():
     passage = "The Golden Gate Bridge opened in 1937."
+    evidence = Evidence(0, 0, len(passage), 0.9, passage)
     for p_faithful, differs in ((0.3, (("1951", "1937"),)), (0.9, ())):
-        measured = Signals(p_faithful, 0.0, 0.0, evidence=Evidence(0, 0, len(passage), 0.9, passage))
+        measured = Signals(p_faithful, 0.0, 0.0, evidence=evidence)
         policy, rule = Policy(), LabelRule(threshold=0.0, false_below=None, supported_from=0.28)
         calibrator = replace(Calibrator.evidence(), labels=rule)
         claim = Claim("The Golden Gate Bridge opened in 1951.", ((0, 38),))
@@ -124,8 +125,8 @@ def test_most_changed_numbers_and_dates_are_told(guard):
             if claim.get("change") not in ("number", "date"):
                 continue
             changed += 1
-            for verdict in guard.check(row["question"], [row["passage"]], claim["text"]).claims:
-                for own, other in verdict.differs:
+            for found in guard.check(row["question"], [row["passage"]], claim["text"]).claims:
+                for own, other in found.differs:
                     told += 1
                     right += other in row["passage"] and own not in row["passage"]
     assert changed == 57
