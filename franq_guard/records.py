@@ -252,8 +252,8 @@ class Verdict:
     two ``uq_*`` are the calibrated values that entered the formula (arXiv 2505.21072, eq. 1), and
     ``raw`` are the scores before it (:attr:`Signals.raw`). ``evidence`` is the stretch that states
     the claim best, ``against`` the one that contradicts it most. ``citations`` has a finding for
-    each passage that the answer cites for the claim. ``differs`` are words of a flagged or unclear
-    claim, each with the passage's own in their place (:mod:`franq_guard.signals.differing`).
+    each passage that the answer cites for the claim. ``differs`` are words of a flagged claim, each
+    with those that the passage has in their place (:mod:`franq_guard.signals.differing`).
     """
 
     claim: Claim

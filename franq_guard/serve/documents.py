@@ -198,9 +198,8 @@ _VERDICT: Schema = {
         },
         "differs": {
             "type": "array",
-            "description": "Words of a flagged or unclear claim and those that the passage has "
-            'in their place; "" for a negation that one of them lacks. Missing if nothing surely '
-            "differs.",
+            "description": "Words of a flagged claim and those that the passage has in their "
+            'place; "" for a negation that one of them lacks. Missing if nothing surely differs.',
             "items": {
                 "type": "object",
                 "required": ["claim", "passage"],

@@ -11,8 +11,6 @@ from franq_guard.policy import Policy
 from franq_guard.records import WEAK, Claim, Label, Reason, Signals, Source, Verdict
 from franq_guard.signals.differing import differing
 
-_UNCERTAIN: tuple[Label, ...] = (*WEAK, "unclear")
-
 
 def verdict(
     claim: Claim, measured: Signals, calibrator: Calibrator, policy: Policy, *, source: Source
@@ -57,7 +55,7 @@ def verdict(
         reason=_reason(measured, p_true, label, rule, calibrator),
         evidence=measured.evidence,
         against=against,
-        differs=differing(claim.text, beside.text) if beside and label in _UNCERTAIN else (),
+        differs=differing(claim.text, beside.text) if beside and label in WEAK else (),
     )
 
 

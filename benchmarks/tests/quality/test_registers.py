@@ -25,15 +25,19 @@ def test_spans_are_of_the_answers_and_both_halves_are_equal():
 
 
 def test_the_table_by_hand():
-    claims = [Judged("news", "copy", True, False), Judged("news", "copy", True, True),
-              Judged("mail", "name", False, True)]  # fmt: skip
+    claims = [
+        Judged("news", "copy", True, False),
+        Judged("news", "copy", True, True),
+        Judged("mail", "name", False, True),
+        Judged("mail", "name", False, False, True),
+    ]
     cells = {line[:22].strip(): line[22:].split("  ") for line in table(claims).splitlines()[1:]}
     assert {k: [c.strip() for c in v if c.strip()] for k, v in cells.items()} == {
-        "news": ["1 of 2", "-"],
-        "mail": ["-", "1 of 1"],
-        "copy": ["1 of 2", "-"],
-        "name": ["-", "1 of 1"],
-        "all": ["1 of 2", "1 of 1"],
+        "news": ["1 of 2", "0 of 2", "-", "-"],
+        "mail": ["-", "-", "1 of 2", "1 of 2"],
+        "copy": ["1 of 2", "0 of 2", "-", "-"],
+        "name": ["-", "-", "1 of 2", "1 of 2"],
+        "all": ["1 of 2", "0 of 2", "1 of 2", "1 of 2"],
     }
 
 
