@@ -369,8 +369,7 @@ class GuardedAnswer:
     def to_dict(self, *, passages: bool = False) -> dict[str, Any]:
         """The answer as JSON-ready values, schema ``franq.answer/1``.
 
-        Args:
-            passages: also the question and the passages, as ``franq.trace/1`` has them.
+        ``passages``: also the question and the passages, as ``franq.trace/1`` has them.
         """
         asked = {"question": self.question, "passages": [p.to_dict() for p in self.passages]}
         return {
@@ -381,7 +380,8 @@ class GuardedAnswer:
             "original": self.original,
             "status": self.status,
             **({"reason": self.reason} if self.reason else {}),
-            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            "flagged": len(self.flagged),
+            "verdicts": [{**v.to_dict(), "flagged": v.label in self.weak} for v in self.verdicts],
             "calibrator": self.calibrator,
             "likelihoods": self.likelihoods,
             "timings": {stage: round(float(spent), 4) for stage, spent in self.timings.items()},

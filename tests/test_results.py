@@ -53,6 +53,22 @@ def test_flagged_claims_are_those_the_policy_acts_against():
     assert not lenient.check("Where is Rome?", passages, text).flagged
 
 
+@pytest.mark.parametrize(
+    ("policy", "flagged"),
+    [
+        (Policy(), [False, True, False, False]),
+        (Policy(weak=("false",)), [False, False, False, False]),
+        (Policy(on_error="closed"), [False, True, True, False]),
+    ],
+)
+def test_json_says_what_the_policy_that_was_applied_flags(policy, flagged):
+    labels = ("supported", "doubtful", "unverified", "not-a-claim")
+    found = tuple(verdict(label, None) for label in labels)
+    row = GuardedAnswer("t", "t", found, "partial", weak=policy.acts_against).to_dict()
+    assert [v["flagged"] for v in row["verdicts"]] == [policy.is_weak(v) for v in found] == flagged
+    assert row["flagged"] == sum(flagged)
+
+
 def test_the_score_is_that_of_the_weakest_claim():
     lost = verdict("unverified", None)
     answer = GuardedAnswer("t", "t", (verdict("supported", 0.9), verdict("false", 0.1), lost), "ok")

@@ -47,6 +47,7 @@ _VERDICT = pa.struct(
         ("against", _STRETCH),
         ("differs", pa.list_(_DIFFERENCE)),
         ("citations", pa.list_(_CITATION)),
+        ("flagged", pa.bool_()),
     ]
 )
 RESULTS = pa.schema(
@@ -67,7 +68,7 @@ RESULTS = pa.schema(
 """The columns of a checked answer.
 
 ``score`` is the lowest P(true) of its claims, ``flagged`` the number of claims that the policy
-acts against, ``timings`` seconds by stage, positions are characters. ``error`` says why there is no
+acts against (of a verdict: whether it does), ``timings`` seconds by stage, positions are characters. ``error`` says why there is no
 result: the row could not be read (then all other columns but ``id`` are null), or every claim's
 check failed.
 """
@@ -108,7 +109,10 @@ def _row(result: GuardedAnswer | RowError) -> dict[str, Any]:
         "status": result.status,
         "score": result.score,
         "flagged": len(result.flagged),
-        "verdicts": [_verdict(verdict) for verdict in result.verdicts],
+        "verdicts": [
+            {**_verdict(verdict), "flagged": verdict.label in result.weak}
+            for verdict in result.verdicts
+        ],
         "calibrator": result.calibrator,
         "likelihoods": result.likelihoods,
         "timings": [(stage, float(spent)) for stage, spent in result.timings.items()],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from franq_guard.basics.unchecked import Unchecked
-from franq_guard.records import Label, Source, Status
+from franq_guard.records import WEAK, Label, Source, Status
 from franq_guard.report.words import LABEL_WORDS, REASON_WORDS
 
 Schema = dict[str, Any]
@@ -207,6 +207,7 @@ _VERDICT: Schema = {
             },
         },
         "citations": {"type": "array", "items": {"type": "object"}},
+        "flagged": {"type": "boolean", "description": "Whether the policy acts against the claim."},
     },
 }
 ANSWER_SCHEMA: Schema = {
@@ -223,6 +224,12 @@ ANSWER_SCHEMA: Schema = {
             "enum": list(get_args(Unchecked)),
             "description": "Why nothing was checked: the answer is blank, or all of it is code, "
             "JSON, a model's reasoning or a bare yes or no.",
+        },
+        "flagged": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many claims the policy acts against: by their label, and those "
+            "that are unverified if on_error is closed.",
         },
         "verdicts": {"type": "array", "items": _VERDICT},
         "calibrator": {"type": ["string", "null"]},
@@ -257,6 +264,7 @@ def _verdict_example(
         "evidence": None,
         "against": None,
         **stretches,
+        "flagged": label in WEAK,
     }
 
 
@@ -266,6 +274,7 @@ ANSWER_EXAMPLE = {
     "text": "Beethoven was born in Bonn. He lived to be 90 years old [likely false].",
     "original": TRACE_EXAMPLE["answer"],
     "status": "ok",
+    "flagged": 1,
     "verdicts": [
         _verdict_example(
             "Beethoven was born in Bonn.", (0, 27), 0.97, "supported", evidence=(0, 44)

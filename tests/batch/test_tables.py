@@ -35,12 +35,13 @@ def test_the_rows_are_what_the_guard_itself_says(fake_guard):
         assert (ours["id"], ours["error"]) == (row["id"], None)
         assert (ours["text"], ours["original"]) == (own.text, row["answer"])
         assert (ours["status"], ours["score"]) == (own.status, own.score)
-        assert ours["flagged"] == len(own.flagged)
+        assert ours["flagged"] == own.to_dict()["flagged"] == len(own.flagged)
         assert dict(ours["timings"]).keys() == own.timings.keys()
         for verdict, its in zip(ours["verdicts"], own.verdicts, strict=True):
             assert verdict["claim"] == its.claim.text
             assert [(s["start"], s["end"]) for s in verdict["spans"]] == list(its.claim.spans)
             assert (verdict["label"], verdict["p_true"]) == (its.label, its.p_true)
+            assert verdict["flagged"] == (its in own.flagged)
             assert dict(verdict["raw"]) == dict(its.raw)
             assert verdict["evidence"] == its.to_dict()["evidence"]
 

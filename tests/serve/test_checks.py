@@ -34,6 +34,7 @@ def test_a_trace_gives_an_answer(run, fake_guard):
         v["claim"]["text"] for v in ANSWER_EXAMPLE["verdicts"]
     ]
     assert set(answer) == set(ANSWER_EXAMPLE)
+    assert set(answer["verdicts"][0]) == set(ANSWER_EXAMPLE["verdicts"][0])
 
 
 def test_headers_tell_labels_and_reasons_but_no_text(run):
@@ -325,10 +326,16 @@ def test_a_request_may_be_stricter_but_not_less(run):
     async def main():
         async with serving(guard) as (client, _):
             closed = {"x-franq-on-error": "closed"}
-            assert "poison" in (await client.post("/v1/check", json=row)).json()["text"]
+            answer = (await client.post("/v1/check", json=row)).json()
+            assert ("poison" in answer["text"], answer["flagged"]) == (True, 0)
             for asked, header in (({"on_error": "closed"}, {}), ({}, closed)):
                 reply = await client.post("/v1/check", json={**row, **asked}, headers=header)
                 assert reply.json()["text"] == guard.policy.replacement
+                assert (
+                    reply.json()["flagged"]
+                    == sum(v["flagged"] for v in reply.json()["verdicts"])
+                    == 1
+                )
         async with serving(guard, on_error="closed") as (client, _):
             reply = await client.post("/v1/check", json=row)
             assert reply.json()["text"] == guard.policy.replacement
