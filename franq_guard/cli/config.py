@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from franq_guard.cli.configuration import Configuration, versions
+from franq_guard.cli.console import emit
 from franq_guard.cli.options import ModelOption
 from franq_guard.cli.set_up import with_set_up
 
@@ -21,9 +22,17 @@ if TYPE_CHECKING:
 def config(
     chosen: Configuration,
     language_model: ModelOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of TOML.")] = False,
 ) -> None:
-    """Print the settings that check and calibrate would use, as TOML, and the versions."""
+    """Print the settings that check and calibrate would use, as TOML, and the versions.
+
+    Of settings without a value the comments of the TOML say what is used; in JSON they are null.
+    """
     chosen = replace(chosen, language_model=language_model or chosen.language_model)
+    if as_json:
+        bench = {"bench": dict(chosen.bench)} if chosen.bench else {}
+        emit({"settings": {**chosen.plain(), **bench}, "versions": versions()})
+        return
     typer.echo(chosen.toml(_usual(chosen)), nl=False)
     for package, version in versions().items():
         typer.echo(f"# {package} {version}")

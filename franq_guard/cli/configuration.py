@@ -150,12 +150,15 @@ class Configuration:
         Args:
             usual: by setting, what stands in that comment after the equals sign.
         """
-        left_out = _NO_SETTINGS if self.note else {*_NO_SETTINGS, "note"}
-        plain = {key: value for key, value in asdict(self).items() if key not in left_out}
-        lines = [_line(key, value, (usual or {}).get(key)) for key, value in plain.items()]
+        lines = [_line(key, value, (usual or {}).get(key)) for key, value in self.plain().items()]
         if self.bench:
             lines += ["", "[bench]", *map(_line, self.bench, self.bench.values())]
         return "\n".join(lines) + "\n"
+
+    def plain(self) -> dict[str, Any]:
+        """The settings outside ``[bench]`` by name, None for one without a value."""
+        left_out = _NO_SETTINGS if self.note else {*_NO_SETTINGS, "note"}
+        return {key: value for key, value in asdict(self).items() if key not in left_out}
 
     def recorded(self) -> dict[str, Any]:
         """The settings that the command reads, for a file beside its result."""

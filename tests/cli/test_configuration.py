@@ -63,6 +63,17 @@ def test_the_papers_configuration_runs_from_one_file(command, at_root, tmp_path,
         out.unlink()
 
 
+def test_config_prints_the_same_as_json(command, tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('uq_faith = "sar"\nform = "short"\n[bench]\ntrain = 20\n')
+    told = json.loads(command("config", "--config", file, "--json").stdout)
+    written = command("config", "--config", file).stdout
+    assert told["settings"]["nli"] is None
+    named = {key: value for key, value in told["settings"].items() if value is not None}
+    assert named == tomllib.loads(written)
+    assert f"# franq-guard {told['versions']['franq-guard']}\n" in written
+
+
 def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
     result = command("config", "--config", PAPER, "--form", "short", "--uq-faith", "sar")
     assert result.exit_code == 0
