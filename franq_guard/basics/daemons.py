@@ -29,8 +29,8 @@ def start_daemon(
     return thread
 
 
-def exit_if_still_working() -> None:
-    """End the process here, with code 0, if one of them still works; for the end of our programs.
+def exit_if_still_working(code: int = 0) -> None:
+    """End the process here, with ``code``, if one of them still works: the end of our programs.
 
     What is registered with :mod:`atexit` is done first: exporters of telemetry send what they hold.
     """
@@ -39,7 +39,7 @@ def exit_if_still_working() -> None:
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    os._exit(0)
+    os._exit(code)
 
 
 @atexit.register

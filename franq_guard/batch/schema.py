@@ -68,9 +68,9 @@ RESULTS = pa.schema(
 """The columns of a checked answer.
 
 ``score`` is the lowest P(true) of its claims, ``flagged`` the number of claims that the policy
-acts against (of a verdict: whether it does), ``timings`` seconds by stage, positions are characters. ``error`` says why there is no
-result: the row could not be read (then all other columns but ``id`` are null), or every claim's
-check failed.
+acts against (of a verdict: whether it does), ``timings`` seconds by stage, positions are
+characters. ``error`` says why there is no result: the row could not be read (then all other columns
+but ``id`` are null), or every claim's check failed.
 """
 PLACE = pa.schema([("key", pa.int64()), ("file", pa.string()), ("row", pa.int64())])
 """The columns before :data:`RESULTS` in a data set: where the row came from.

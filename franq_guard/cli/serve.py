@@ -162,7 +162,7 @@ def _run(
     host: str, port: int, grace: int, settings: ServeSettings, guard: Callable[[], Guard]
 ) -> None:
     """Serve until a signal stops the process."""
-    on_sigterm = _OnSigterm()
+    on_sigterm, code = _OnSigterm(), 0
     before = signal.signal(signal.SIGTERM, on_sigterm)  # first: what follows takes seconds
     try:
         app = _app(host, settings, guard)
@@ -170,17 +170,13 @@ def _run(
 
         server = Server(app, host=host, port=port, grace=grace, listening=_listening)
         on_sigterm.server = server
-        _serve_on(server)
+        server.run()
+    except KeyboardInterrupt:
+        code = 130
     finally:
         signal.signal(signal.SIGTERM, before)
-    exit_if_still_working()
-
-
-def _serve_on(server: Server) -> None:
-    try:
-        server.run()
-    except SystemExit:  # the port is in use; uvicorn has printed the error
-        raise typer.Exit(1) from None
+    exit_if_still_working(code)
+    raise typer.Exit(code)
 
 
 def _app(host: str, settings: ServeSettings, guard: Callable[[], Guard]) -> FastAPI:

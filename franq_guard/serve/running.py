@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
+import os
 import socket
 from collections.abc import Callable
 
@@ -86,12 +88,36 @@ class Server(uvicorn.Server):
         self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start listening and report the address."""
+        """Start listening and report the address.
+
+        Raises:
+            OSError: if it cannot listen there; says what to do. No model is loaded then.
+        """
+        await self._try_to_listen()
         await super().startup(sockets)
         if self.started:
             address = self.servers[0].sockets[0].getsockname()
             host = f"[{address[0]}]" if ":" in address[0] else address[0]
             self._listening(f"http://{host}:{address[1]}")
+
+    async def _try_to_listen(self) -> None:
+        # uvicorn tries it only after the application has started, and then ends the process.
+        host, port = self.config.host, self.config.port
+        loop = asyncio.get_running_loop()
+        try:
+            tried = await loop.create_server(
+                asyncio.Protocol, host=host, port=port, start_serving=False
+            )
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise OSError(
+                    f"port {port} of {host} is in use: stop what listens there, or name another "
+                    "one with --port (0: any free one)"
+                ) from None
+            unknown = isinstance(error, socket.gaierror)  # the name of a host
+            why = error.strerror if unknown else os.strerror(error.errno or 0)
+            raise OSError(f"cannot listen on {host}, port {port}: {why}") from None
+        tried.close()
 
 
 def is_local(host: str) -> bool:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -28,7 +29,7 @@ def started(monkeypatch):
 
     monkeypatch.setattr(running, "Server", Server)
     # Threads of other tests may still work, for which it would end the tests.
-    monkeypatch.setattr("franq_guard.cli.serve.exit_if_still_working", lambda: None)
+    monkeypatch.setattr("franq_guard.cli.serve.exit_if_still_working", lambda code: None)
     return made
 
 
@@ -136,21 +137,23 @@ def test_without_the_extra_it_says_what_to_install():
     assert "the service needs fastapi: pip install 'franq-guard[serve]'" in done.stderr
 
 
+SERVING_FAKES = (
+    "from franq_guard import Guard\n"
+    "from franq_guard.testing import FakeFaithfulness, FakeLanguageModel\n"
+    "guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())\n"
+    "Guard.offline = lambda **settings: guard\n"
+    "import atexit, sys, time\n"
+    "from franq_guard.basics.daemons import start_daemon\n"
+    "atexit.register(print, 'what telemetry holds is sent', file=sys.stderr)\n"
+    "start_daemon('check', time.sleep, 3600)\n"  # a model that hangs
+    "sys.argv = ['franq', 'serve', '--port', '0']\n"
+    "from franq_guard.cli import main; main()"
+)
+
+
 def test_it_runs_answers_and_ends():
-    code = (
-        "from franq_guard import Guard\n"
-        "from franq_guard.testing import FakeFaithfulness, FakeLanguageModel\n"
-        "guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())\n"
-        "Guard.offline = lambda **settings: guard\n"
-        "import atexit, sys, time\n"
-        "from franq_guard.basics.daemons import start_daemon\n"
-        "atexit.register(print, 'what telemetry holds is sent', file=sys.stderr)\n"
-        "start_daemon('check', time.sleep, 3600)\n"  # a model that hangs
-        "sys.argv = ['franq', 'serve', '--port', '0']\n"
-        "from franq_guard.cli import main; main()"
-    )
     process = subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", SERVING_FAKES],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "FRANQ_SERVE_TOKENS": "t"},
@@ -177,6 +180,36 @@ def test_it_runs_answers_and_ends():
     assert "what telemetry holds is sent" in rest
     assert "Traceback" not in rest
     assert "Ann" not in rest
+
+
+def test_ctrl_c_ends_it_where_models_are_at_work(command, monkeypatch):
+    """Python would abort the process if it ended a thread inside torch."""
+
+    class Server:
+        def __init__(self, app, **_):
+            pass
+
+        def run(self):
+            raise KeyboardInterrupt
+
+    codes = []
+    monkeypatch.setattr(running, "Server", Server)
+    monkeypatch.setattr("franq_guard.cli.serve.exit_if_still_working", codes.append)
+    assert command("serve").exit_code == 130
+    assert codes == [130]
+
+
+def test_a_port_in_use_is_said_and_what_to_do():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code = SERVING_FAKES.replace("'0'", f"'{port}'")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    said, _ = done.stderr.splitlines()  # the second is of the test's own
+    assert said == (
+        f"error: port {port} of 127.0.0.1 is in use: stop what listens there, or name another one "
+        "with --port (0: any free one)"
+    )
 
 
 def test_sigterm_ends_it_while_the_guard_is_made():
@@ -219,7 +252,7 @@ def test_sigterm_just_before_the_server_runs_is_not_lost(command, monkeypatch):
 
     made, before = [], signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(running, "Server", Server)
-    monkeypatch.setattr("franq_guard.cli.serve.exit_if_still_working", lambda: None)
+    monkeypatch.setattr("franq_guard.cli.serve.exit_if_still_working", lambda code: None)
     assert command("serve").exit_code == 0
     assert [server.should_exit for server in made] == [True]
     assert signal.getsignal(signal.SIGTERM) is before

@@ -53,6 +53,18 @@ def test_it_tells_where_it_listens_and_answers_there():
         assert "server" not in reply.headers
 
 
+def test_where_it_cannot_listen_it_says_why_and_loads_nothing():
+    class Unused(FakeGuard):
+        @property
+        def faithfulness(self):
+            raise AssertionError("it was loaded")
+
+    app = create_app(Unused(), ServeSettings())
+    for host, why in (("192.0.2.1", "Cannot assign requested address"), ("no.invalid", ".*name")):
+        with pytest.raises(OSError, match=rf"^cannot listen on {host}, port 8790: (?i:{why})"):
+            Server(app, host=host, port=8790).run()
+
+
 def test_a_load_balancer_closes_a_connection_before_the_service_does():
     with listening(FakeGuard()) as (server, *_):
         assert server.config.timeout_keep_alive > 60  # what the usual ones keep
