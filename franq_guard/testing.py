@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from franq_guard.policy import Policy, status_of
 from franq_guard.records import (
     Claim,
     Evidence,
+    Form,
     Generation,
     GuardedAnswer,
     Label,
@@ -30,6 +32,7 @@ from franq_guard.records import (
     Trace,
     Verdict,
 )
+from franq_guard.rows.traces import Given, as_trace, trace_of
 from franq_guard.signals.verdict import unchecked
 
 _WORDS = re.compile(r"\w+")
@@ -175,6 +178,7 @@ class FakeGuard:
         against: the stretch that contradicts every claim.
         likelihoods: of every answer; see :class:`.GuardedAnswer`.
         policy: for callers that read it; it does not change the text.
+        form: likewise; an answer is one claim in either.
     """
 
     language_model: object | None = None
@@ -187,7 +191,9 @@ class FakeGuard:
         against: Evidence | None = None,
         likelihoods: str = "none",
         policy: Policy | None = None,
+        form: Form | Literal["auto"] = "long",
     ) -> None:
+        self.form: Form | Literal["auto"] = form
         self.label, self.policy = label, policy or Policy()
         self.reason, self.against, self.likelihoods = reason, against, likelihoods
         self.traces: list[Trace] = []
@@ -205,6 +211,16 @@ class FakeGuard:
         other.language_model = language_model
         return other
 
+    def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:
+        """:meth:`check_trace` of an answer of which only the text is known."""
+        return self.check_trace(trace_of(question, passages, answer))
+
+    async def acheck(
+        self, question: str, passages: Sequence[str | Passage], answer: str
+    ) -> GuardedAnswer:
+        """:meth:`check`."""
+        return self.check(question, passages, answer)
+
     def check_trace(self, trace: Trace) -> GuardedAnswer:
         """The marked answer, every claim with P(true) 0.9, or none if the label is unverified."""
         titles = ",".join(passage.title for passage in trace.passages)
@@ -217,16 +233,36 @@ class FakeGuard:
         return self.check_trace(trace)
 
     def check_many(
-        self, traces: Iterable[Trace], *, batch_size: int = 8
+        self,
+        traces: Iterable[Trace | Given],
+        *,
+        batch_size: int = 8,
+        progress: Callable[[int], None] | None = None,
     ) -> Iterator[GuardedAnswer]:
         """:meth:`check_trace` for each; their number is appended to ``batches``."""
-        given = list(traces)
+        given = list(map(as_trace, traces))
         self.batches.append(len(given))
-        return map(self.check_trace, given)
+        return self._each(given, batch_size, progress)
 
-    def unverified(self, trace: Trace, reason: Reason, *, detail: str = "") -> GuardedAnswer:
+    def _each(
+        self, given: Sequence[Trace], size: int, progress: Callable[[int], None] | None
+    ) -> Iterator[GuardedAnswer]:
+        for done, trace in enumerate(given, start=1):
+            yield self.check_trace(trace)
+            if progress is not None and (done % size == 0 or done == len(given)):
+                progress(done)
+
+    def unverified(
+        self,
+        trace: Trace,
+        reason: Reason,
+        *,
+        detail: str = "",
+        claims: Sequence[Claim] | None = None,
+    ) -> GuardedAnswer:
         """The answer marked as unverified."""
-        found = tuple(unchecked(claim, reason) for claim in _claims(trace))
+        claims = _claims(trace) if claims is None else claims
+        found = tuple(unchecked(claim, reason) for claim in claims)
         return self._answer(trace, "unverified", found)
 
     def _verdict(self, claim: Claim) -> Verdict:

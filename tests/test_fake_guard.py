@@ -1,10 +1,15 @@
 """What ``FakeGuard`` returns agrees with itself, as an answer of the real guard does."""
 
+import asyncio
+import inspect
+
 import pytest
 
-from franq_guard import Generation, Passage, Policy, Trace
+from franq_guard import Generation, Guard, Passage, Policy, Trace
+from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.language_model.base import LanguageModel
 from franq_guard.policy import status_of
-from franq_guard.testing import FakeGuard
+from franq_guard.testing import FakeFaithfulness, FakeGuard, FakeLanguageModel
 
 TRACE = Trace("Who?", (Passage("Ann did.", "Notes"),), Generation("Ann did."))
 
@@ -28,3 +33,41 @@ def test_an_answer_that_was_not_checked_says_why():
     ]
     assert (answer.status, answer.text) == ("unverified", "Ann did. [unverified]")
     assert guard.traces == [TRACE]
+
+
+@pytest.mark.parametrize(
+    ("fake", "real"),
+    [
+        (FakeGuard, Guard),
+        (FakeLanguageModel, LanguageModel),
+        (FakeFaithfulness, FaithfulnessModel),
+    ],
+)
+def test_the_methods_of_a_fake_take_what_the_real_ones_take(fake, real):
+    methods = [name for name, _ in inspect.getmembers(fake, inspect.isfunction) if name[0] != "_"]
+    assert {"check", "score"} & set(methods)
+    for name in methods:
+        assert arguments(getattr(fake, name)) == arguments(getattr(real, name)), name
+
+
+def arguments(method):
+    """Name, kind and default of each."""
+    return [(p.name, p.kind, p.default) for p in inspect.signature(method).parameters.values()]
+
+
+def test_a_fake_guard_is_made_with_the_form_and_policy_of_a_real_one():
+    of_fake, of_real = (dict(inspect.signature(g).parameters) for g in (FakeGuard, Guard))
+    for name in of_fake.keys() & of_real.keys():
+        assert of_fake[name].default == of_real[name].default
+    assert {"form", "policy"} <= of_fake.keys() & of_real.keys()
+    assert FakeGuard(form="short").form == "short"
+
+
+def test_a_fake_guard_checks_plain_values_and_tells_how_far_it_is():
+    guard, told = FakeGuard(), []
+    given = ("Who?", [Passage("Ann did.", "Notes")], "Ann did.")
+    for answer in (guard.check(*given), asyncio.run(guard.acheck(*given))):
+        assert answer.text == "Ann did. [checked: Notes]"
+    many = guard.check_many([given] * 5, batch_size=2, progress=told.append)
+    assert [answer.text for answer in many] == ["Ann did. [checked: Notes]"] * 5
+    assert (told, guard.batches) == ([2, 4, 5], [5])
