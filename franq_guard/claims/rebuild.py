@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -49,18 +49,20 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
     if inner:
         return _without_enclosed(text, sentence, claims, keep, around(text, sentence, inner))
     parts = _Parts(text, claims, _without_repeated(claims, keep), _pieces(sentence, claims))
-    drafts: list[_Draft] = []
-    for k in range(len(claims)):
-        if not parts.keep[k]:
-            continue
-        if drafts and _stays_in(drafts[-1], parts, k):
-            drafts[-1].members.append(k)
-        else:
-            in_place = k == 0 and (not _CONTRAST.match(text, *sentence) or parts.keeps_contrasted)
-            drafts.append(_Draft(k, in_place))
+    drafts = _drafts(parts, in_place=True)
+    if parts.main is not None and drafts and parts.main not in drafts[0].members:
+        drafts = _drafts(parts, in_place=False)
     end = _TERMINAL.search(text, *sentence)
     mark = end.group() if end else ""
-    return " ".join(filter(None, (draft.write(parts, mark) for draft in drafts)))
+    written = [words for draft in drafts if (words := draft.write(parts, mark))]
+    return " ".join([*_not_repeated(written, mark), *written[-1:]])
+
+
+def _not_repeated(written: Sequence[str], mark: str) -> Iterator[str]:
+    """The sentences but the last, without "It is old." before "It is old, like Rome."."""
+    for words, after in pairwise(written):
+        if not after.startswith(words.removesuffix(mark).removesuffix(".") + ","):
+            yield words
 
 
 def _without_enclosed(
@@ -174,20 +176,35 @@ class _Parts:
             return "and"
         if any(k == opening for opening, *_ in self.set_in_commas):
             return "aside"
-        first = _WORD.search(piece.removeprefix(","))
-        if piece.startswith(",") and first and self._adds(k, first.group().lower()):
+        if piece.startswith(",") and self._adds(k, self.first_word(k)):
             return "aside"
         if _RELATIVE.match(piece):
             return "aside"
         return "comma" if _BARE_COMMA.match(piece) else "other"
 
-    @property
-    def keeps_contrasted(self) -> bool:
-        """Whether the main clause of "Although it is old, it works." is kept."""
+    @cached_property
+    def main(self) -> int | None:
+        """The claim that begins the main clause of "Although it is old and big, it works.".
+
+        None for other sentences, -1 if there is none.
+        """
+        opens = _CONTRAST.match(self.text, self.pieces[0][0][0])
+        if opens is None or _CONTRAST.match(self.claims[0].text):
+            return None
         end = self.pieces[0][-1][1]
         after = (k for k in range(1, len(self.claims)) if self.pieces[k][0][0] >= end)
-        main = next((k for k in after if self.joined_by(k) in {"comma", "other"}), None)
-        return main is not None and self.keep[main]
+        subjects = (k for k in after if self.first_word(k) in self.words[k][:1])
+        return next((k for k in subjects if self.joined_by(k) in {"comma", "other"}), -1)
+
+    def first_word(self, k: int) -> str:
+        """The first of a claim's words in the answer behind "and", in lower case; may be empty."""
+        word = _WORD.search(_after_joiner(self.text[slice(*self.pieces[k][0])]))
+        return word.group().lower() if word else ""
+
+    def before(self, k: int) -> int:
+        """The claim whose words stand right before those of ``k``."""
+        start = self.pieces[k][0][0]
+        return max(range(k), key=lambda j: _last_end(self.pieces[j], start))
 
     def _adds(self, k: int, word: str) -> bool:
         """Whether a claim whose words begin with this one says something of the words before it.
@@ -196,7 +213,9 @@ class _Parts:
         claim before begins with, ", the friend of Ann".
         """
         claim_words = self.words[k]
-        return word not in claim_words or (k > 0 and not self.opening(k) and word != claim_words[0])
+        if word not in claim_words:
+            return bool(word)
+        return k > 0 and not self.opening(k) and word != claim_words[0]
 
 
 class _Draft:
@@ -234,12 +253,28 @@ class _Draft:
                 placed.append((a, words))
         if self.in_place:
             inside = {self.first, *self.members}
-            placed += (
-                (at, ",")  # that ends the aside
+            commas = {
+                at  # that ends the aside
                 for opening, closing, at, after in parts.set_in_commas
                 if {opening, after} <= inside and closing not in inside
-            )
+            }
+            if parts.main in self.members and (last := parts.before(parts.main)) not in inside:
+                commas.add(parts.pieces[last][-1][0])  # that ends "Although it is old"
+            placed += ((at, ", ") for at in commas)
         return _tidy(_join([words for _, words in sorted(placed)]), mark)
+
+
+def _drafts(parts: _Parts, *, in_place: bool) -> list[_Draft]:
+    """The sentences of the result; ``in_place``: whether the first words may stay as they are."""
+    drafts: list[_Draft] = []
+    for k in range(len(parts.claims)):
+        if not parts.keep[k]:
+            continue
+        if drafts and _stays_in(drafts[-1], parts, k):
+            drafts[-1].members.append(k)
+        else:
+            drafts.append(_Draft(k, in_place and k == 0))
+    return drafts
 
 
 def _own_words(text: str, pieces: Sequence[Span]) -> str:
@@ -281,15 +316,17 @@ def _stays_in(draft: _Draft, parts: _Parts, k: int) -> bool:
     start, end = parts.pieces[k][0]
     if not draft.in_place and start < parts.pieces[draft.first][-1][0]:
         return False  # its place is within words that are written anew
+    if parts.main is not None and draft.first < parts.main <= k and parts.main not in inside:
+        return k == parts.main and draft.in_place  # only "Although it is old" needs a main clause
     if any(a < k <= b and a not in inside for a, b, *_ in parts.set_in_commas):
         return False  # of ", who left and won," only "and won" is kept
-    word = _WORD.search(_after_joiner(parts.text[start:end]))
-    if parts.joined_by(k) == "and" and word and word.group().lower() not in parts.words[k]:
+    word = parts.first_word(k)
+    if parts.joined_by(k) == "and" and word and word not in parts.words[k]:
         # "drawing with A and winning against B": it goes on in the form of the one before.
         return k - 1 in inside and (draft.in_place or k - 1 != draft.first)
     if _ASIDE.match(parts.text, start, end) and parts.shared(k - 1, k) < 2:
         # It is about the words right before it, so they must stand there as they were.
-        before = max(range(k), key=lambda j: _last_end(parts.pieces[j], start))
+        before = parts.before(k)
         return before in inside and (draft.in_place or before != draft.first)
     needed = parts.depends_on(k) if parts.opening(k) else [k - 1]
     return not inside.isdisjoint(needed)

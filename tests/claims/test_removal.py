@@ -23,6 +23,10 @@ TEAM = "The team moved to Ulm in May, drawing with Bern and winning against Graz
 GATE = "The gate, which opened in 1937 and is red, was designed by Ann Lee."
 BUT = "Although leaving would break the law, Tom decides to go, and invites Ann."
 WHILE = "While it rained, the gate, which is red, stood open for ten days."
+LIFT = 'Though the tower is old and has no lift, "Ada" is new and has one.'
+BIRDS = "While some birds, such as parrots, are known for tricks, they do not count."
+NAMES = "The list has many names, including Ann, Eva, and Tom.[1]"
+SONGS = "Although the list has many names, including Ann, Eva, and Tom, Ivo left."
 FRIEND = "Tom Fox was cast as Ivo, the friend of Ann, and Eva Orr stars as the witch."
 YET = "He was born in Ulm, lives in Bern, and has not retired yet."
 SO = "She was born in Ulm, left in May, and was the first woman to do so."
@@ -64,6 +68,14 @@ SO = "She was born in Ulm, left in May, and was the first woman to do so."
         (BUT, (2,), "Although leaving would break the law, Tom decides to go."),
         (BUT, (1,), "Leaving would break the law. Tom invites Ann."),
         (WHILE, (0,), "The gate stood open for ten days. The gate is red."),
+        (LIFT, (0,), 'The tower has no lift. "Ada" is new and has one.'),
+        (LIFT, (1,), 'Though the tower is old, "Ada" is new and has one.'),
+        (LIFT, (2,), 'The tower is old and has no lift. "Ada" has one.'),
+        (BIRDS, (1,), "While some birds are known for tricks, they do not count."),
+        (NAMES, (1,), "The list has many names, including Eva and Tom.[1]"),
+        (SONGS, (1,), "The list has many names, including Eva and Tom. Ivo left."),
+        (SONGS, (3,), "Although the list has many names, including Ann and Eva, Ivo left."),
+        (SONGS, (4,), "The list has many names, including Ann, Eva, and Tom."),
         (FRIEND, (0,), "Ivo is the friend of Ann, and Eva Orr stars as the witch."),
         (FRIEND, (2,), "Tom Fox was cast as Ivo, the friend of Ann."),
         (YET, (1,), "He was born in Ulm, and has not retired yet."),
