@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
@@ -31,6 +31,10 @@ ANY_MARK = re.compile("|".join([*map(re.escape, MARKS.values()), CITATION_MARK])
 """Finds every mark that a policy may put into a text: of labels and of wrong citations."""
 _CLOSING = ".!?…,;:。！？ \n"
 _OF_LINKS = ("[", "(")
+_LINK = re.compile(
+    r"\[[^\[\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])[*_~`\"”’)\]]*"
+)
+"""A link in Markdown, with the marks that close what is around it."""
 _MAY_BE_WEAK: tuple[Label, ...] = (*WEAK, "unclear")
 _WORST_FIRST: tuple[Label, ...] = (*_MAY_BE_WEAK, "unverified")
 
@@ -297,10 +301,14 @@ def _labels_at(
 ) -> dict[int, Label]:
     """The worst label of the claims that end at each position."""
     marks: dict[int, Label] = {}
+    links = [link.span() for link in _LINK.finditer(answer)]
     for verdict in verdicts:
         if verdict.label in labels:
             # A claim that was not found in the answer gets its mark at the end of the answer.
             at = _end_of_words(answer, _last_words(answer, verdict.claim))
+            k = bisect_left(links, (at,)) - 1
+            if k >= 0 and at < links[k][1]:  # a mark within would break the link, or be part of it
+                at = links[k][1]
             marks[at] = min(marks.get(at, verdict.label), verdict.label, key=_WORST_FIRST.index)
     return marks
 

@@ -322,6 +322,26 @@ def test_a_mark_never_becomes_a_markdown_link(answer, text):
     assert kept == text.replace("likely false", "unverified")
 
 
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("It is in [Ulm](http://a.org).", "It is in [Ulm](http://a.org) {}."),
+        ("It is in **[Ulm](b.md)**, too.", "It is in **[Ulm](b.md)** {}, too."),
+        ("It is in [Ulm](http://a.org/Ulm_(city)).", "It is in [Ulm](http://a.org/Ulm_(city)) {}."),
+        ("It is in [Ulm][u], too.", "It is in [Ulm][u] {}, too."),
+        ("It is in Ulm [1](http://a.org).", "It is in Ulm {} [1](http://a.org)."),
+    ],
+)
+def test_a_mark_stands_behind_a_link_and_not_in_it(answer, text):
+    end = answer.index("Ulm") + 3
+    end += answer[end : end + 2] == "]("  # where the splitter takes the address for a source
+    wrong = Verdict(Claim("It is in Ulm.", ((0, end),)), 0.1, 0.1, 0.5, 0.5, {}, "false")
+    assert Policy().apply(answer, [wrong]) == text.format("[likely false]")
+    unsure = replace(wrong, p_true=None, label="unverified")
+    kept = Policy(action="filter").apply(f"{answer} It is big.", [unsure, _after(answer)])
+    assert kept == text.format("[unverified]")
+
+
 def _after(answer):
     """A false claim "It is big." after the answer and a blank."""
     place = (len(answer) + 1, len(answer) + 11)
