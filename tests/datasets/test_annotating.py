@@ -1,8 +1,12 @@
 import json
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
+from threading import Barrier, Event, Thread
 
 import pytest
 
@@ -189,3 +193,72 @@ def test_a_server_that_is_not_there_ends_the_run(tmp_path: Path) -> None:
     assert (done.judged, done.not_judged, done.before) == (0, 42, 0)
     assert f"{url} cannot be reached" in done.stopped
     assert len(claims.judgements()) <= 2
+
+
+AT_ONCE = 4
+
+
+@contextmanager
+def server_that_goes_away(stopped: Event) -> Iterator[str]:
+    """Takes four requests, closes its port and replies to one of them; to the others at a stop."""
+    there, numbers = Barrier(AT_ONCE), count()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            there.wait(60)
+            if next(numbers) == 0:
+                server.shutdown()
+                server.socket.close()
+            else:
+                stopped.wait(60)
+            said = {"choices": [{"message": {"content": reply("unfaithful-neutral", "false")}}]}
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(said).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1#m"
+    thread.join()
+    server.server_close()
+
+
+def test_what_was_under_way_when_the_server_went_away_is_kept(tmp_path: Path) -> None:
+    claims = made(tmp_path, *(replace(TRACE, id=f"b{i}") for i in range(20)))
+    stopped = Event()
+
+    def shown(done: int, _: int) -> None:
+        if done == 2:  # the reply before the server went, and the request that was refused after it
+            stopped.set()
+
+    with server_that_goes_away(stopped) as where:
+        judge = Judge("m", ask_from(where, tries=1).ask, parallel=AT_ONCE)
+        done = annotate(claims, judge, progress=shown)
+    said = claims.judgements()
+    assert "cannot be reached" in done.stopped
+    assert done.judged == sum(not one.error for one in said) == AT_ONCE
+    assert len(said) == AT_ONCE + 1  # the refused one; nobody is asked after it
+    assert (done.judged, done.not_judged) == (4, 38)
+
+
+def test_what_was_under_way_at_ctrl_c_is_kept(tmp_path: Path) -> None:
+    claims = made(tmp_path, *(replace(TRACE, id=f"b{i}") for i in range(20)))
+    numbers, stopped = count(), Event()
+
+    def ask(request: str) -> str:
+        if next(numbers):
+            stopped.wait(60)
+        return reply("unfaithful-neutral", "false")
+
+    def ctrl_c(*_: int) -> None:
+        stopped.set()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        annotate(claims, Judge("m", ask, parallel=AT_ONCE), progress=ctrl_c)
+    assert len(claims.judgements()) == next(numbers) >= AT_ONCE

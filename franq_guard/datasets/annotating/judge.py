@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import islice
+from threading import Lock
 from typing import Protocol
 
 from franq_guard.datasets.annotating.reply import (
@@ -135,9 +136,9 @@ def annotate(
 ) -> Annotated:
     """Judge every claim of the set that this judge, with its current prompt, has not judged yet.
 
-    Claims whose judgement was an error are tried again. Each judgement is written to disk before
-    the next one is awaited. Where the judge's server cannot be reached, the run ends: it would fail
-    for every claim, after a wait for each.
+    Claims whose judgement was an error are tried again. Each judgement is written to disk as soon
+    as it is made. Where the judge's server cannot be reached, no more claims are begun: each would
+    fail after a wait.
 
     Args:
         claims: the set.
@@ -152,26 +153,43 @@ def annotate(
     }
     todo = [(t, i) for t, i in claims_in(claims.answers()) if (t.id, i) not in done][:limit]
     judged, stopped = 0, ""
-    for number, said in enumerate(_judged(judge, todo), start=1):
-        claims.add(said)
+    for number, said in enumerate(_judged(judge, todo, claims.add), start=1):
         judged += not said.error
         if progress is not None:
             progress(number, len(todo))
-        if said.error and _UNREACHABLE in said.error:
-            stopped = said.error
-            break
+        stopped = stopped or _unreachable(said)
     return Annotated(judged, len(todo) - judged, len(done), stopped)
 
 
-def _judged(judge: Labeller, todo: Sequence[tuple[Trace, int]]) -> Iterator[ClaimJudgement]:
-    """Judgements in the order they finish; at most ``parallel`` requests run at a time."""
-    left = iter(todo)
+def _judged(
+    judge: Labeller, todo: Sequence[tuple[Trace, int]], keep: Callable[[ClaimJudgement], None]
+) -> Iterator[ClaimJudgement]:
+    """Judgements in the order they finish; at most ``parallel`` requests run at a time.
+
+    Each is kept by the thread that made it: what is under way at a stop is waited for, and kept.
+    """
+    left, one_at_a_time = iter(todo), Lock()
+
+    def judged(trace: Trace, claim: int) -> ClaimJudgement:
+        said = judge.judge(trace, claim)
+        with one_at_a_time:
+            keep(said)
+        return said
+
     with ThreadPoolExecutor(max_workers=judge.parallel) as pool:
         running: set[Future[ClaimJudgement]] = set()
         while True:
             for trace, claim in islice(left, judge.parallel - len(running)):
-                running.add(pool.submit(judge.judge, trace, claim))
+                running.add(pool.submit(judged, trace, claim))
             if not running:
                 return
             finished, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in finished)
+            for said in (future.result() for future in finished):
+                if _unreachable(said):
+                    left = iter(())
+                yield said
+
+
+def _unreachable(said: ClaimJudgement) -> str:
+    """The error, if it is that the judge's server cannot be reached."""
+    return said.error if said.error and _UNREACHABLE in said.error else ""
