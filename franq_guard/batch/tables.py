@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,9 @@ from franq_guard.rows.lines import RowError, trace_or_error
 
 __all__ = ["check_batch", "checked_rows", "rows_of"]
 
-_READ = ("id", "prompt", "contrast", "claims", "samples", "tokens", "source", "writer")
+_READ = (
+    *("id", "prompt", "prompt_seen", "contrast", "claims", "samples", "tokens", "source", "writer"),
+)
 """The columns besides question, passages and answer that a trace is read from."""
 
 
@@ -108,7 +111,13 @@ def _alone(guard: Guard, trace: Trace) -> GuardedAnswer | RowError:
 
 
 def _known(value: object) -> object:
-    """The value without the nulls that a struct has for its missing fields."""
+    """The value without the nulls that a struct has for its missing fields, and bytes as text.
+
+    Some programs (Impala, older Spark) write text into Parquet without saying that it is text.
+    """
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
     if isinstance(value, dict):
         return {key: _known(item) for key, item in value.items() if item is not None}
     return [_known(item) for item in value] if isinstance(value, list) else value

@@ -97,11 +97,12 @@ def trace_from_dict(row: object) -> Trace:
         passages=passages_from(_of_one_query(_list(row, "passages"))),
         generation=_generation(answer, row, prompt=_optional_text(row, "prompt")),
         contrast_prompt=_optional_text(row, "contrast"),
-        samples=tuple(map(_sample, _list(row, "samples")))
-        if row.get("samples") is not None
-        else (),
+        samples=tuple(
+            map(_sample, _list(row, "samples") if row.get("samples") is not None else ())
+        ),
         claims=None if given is None else _claims(given, answer),
         labels=tuple(map(_label, given or ())),
+        prompt_seen=row.get("prompt_seen") is not False,
         id=row_id(row),
     )
 
@@ -215,7 +216,7 @@ def _claim(item: object, read: _Read) -> Claim:
             "each of 'claims' must be a non-empty string, or an object with one as 'text'"
         )
     if item.get("spans") not in (None, []):
-        spans, score = _spans(item["spans"], len(read.answer)), 1.0
+        spans, score = _spans(item["spans"], len(read.answer)), _number(item, "aligned")
     else:
         spans, score = _located(item["text"], read)
     return Claim(
@@ -223,7 +224,7 @@ def _claim(item: object, read: _Read) -> Claim:
         spans=spans,
         context=_optional_text(item, "context"),
         not_a_claim=_optional_text(item, "not_a_claim"),
-        aligned=score,
+        aligned=1.0 if score is None else min(max(score, 0.0), 1.0),
         full=_optional_text(item, "full"),
     )
 

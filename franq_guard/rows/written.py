@@ -16,7 +16,8 @@ def trace_to_dict(trace: Trace) -> dict[str, Any]:
     """JSON-ready values, schema ``franq.trace/1``; unknown values are left out.
 
     Token ids and alternatives are not written because they are valid for one tokenizer only;
-    ``metadata`` is not written because it belongs to the application.
+    ``metadata`` is not written because it belongs to the application, nor who gave a label: a claim
+    set knows that.
     """
     labels = trace.labels or (ClaimLabel(),) * len(trace.claims or ())
     row: dict[str, Any] = {
@@ -27,6 +28,7 @@ def trace_to_dict(trace: Trace) -> dict[str, Any]:
         "answer": trace.generation.text,
         "prompt": trace.generation.prompt,
         "contrast": trace.contrast_prompt,
+        "prompt_seen": None if trace.prompt_seen else False,
         **_tokens(trace.generation),
         "samples": [_sample(sample) for sample in trace.samples] or None,
     }
@@ -71,6 +73,7 @@ def _claim(claim: Claim, label: ClaimLabel) -> dict[str, Any]:
         {
             "text": claim.text,
             "spans": [list(span) for span in claim.spans],
+            "aligned": None if claim.aligned == 1 else claim.aligned,
             "context": claim.context,
             "full": claim.full,
             "not_a_claim": claim.not_a_claim,

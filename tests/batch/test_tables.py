@@ -9,8 +9,18 @@ pa = pytest.importorskip("pyarrow")
 from franq_guard import Guard  # noqa: E402
 from franq_guard.batch import RESULTS, check_batch  # noqa: E402
 from franq_guard.batch.schema import results_table  # noqa: E402
-from franq_guard.batch.tables import checked_rows  # noqa: E402
-from franq_guard.records import Claim, GuardedAnswer, Verdict  # noqa: E402
+from franq_guard.batch.tables import checked_rows, rows_of  # noqa: E402
+from franq_guard.records import (  # noqa: E402
+    Claim,
+    ClaimLabel,
+    Generation,
+    GuardedAnswer,
+    Passage,
+    Token,
+    Trace,
+    Verdict,
+)
+from franq_guard.rows import trace_from_dict, trace_to_dict  # noqa: E402
 from franq_guard.rows.lines import RowError, trace_of_line  # noqa: E402
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel  # noqa: E402
 
@@ -99,6 +109,36 @@ def test_passages_with_titles_and_other_tools_columns_are_read(fake_guard):
     (found,) = check_batch(table(row), guard=fake_guard).to_pylist()
     assert found["error"] is None
     assert found["verdicts"][0]["evidence"]["text"] == "Rome is in Italy."
+
+
+def test_text_that_a_program_stored_as_bytes_is_text(fake_guard):
+    row = {key: value.encode() for key, value in ROME.items() if isinstance(value, str)}
+    row["passages"] = [passage.encode() for passage in ROME["passages"]]
+    plain, stored = (check_batch(table(of), guard=fake_guard).to_pylist() for of in (ROME, row))
+    assert [found | {"timings": None} for found in stored] == [
+        found | {"timings": None} for found in plain
+    ]
+
+
+def test_a_trace_survives_a_table():
+    answer = "It is in Italy."
+    token = Token(-1, 0, len(answer), -0.5, entropy=0.25)
+    trace = Trace(
+        "Where is Rome?",
+        (Passage("Rome is in Italy.", title="Rome", id="p1"), Passage("Rome.")),
+        Generation(answer, (token,), prompt="asked", source="captured", writer="lm"),
+        samples=(Generation("Italy."),),
+        claims=(
+            Claim("It is in Italy.", ((0, 15),), aligned=0.5, full="Rome is in Italy."),
+            Claim("Is it?", ((0, 2),), not_a_claim="question"),
+        ),
+        labels=(ClaimLabel(is_true=True), ClaimLabel()),
+        contrast_prompt="asked alone",
+        prompt_seen=False,
+        id="a",
+    )
+    (row,) = rows_of(table(trace_to_dict(trace) | {"score": 0.5}), frozenset())
+    assert trace_from_dict(row) == trace
 
 
 def test_a_struct_column_is_read_by_its_path(fake_guard):

@@ -1,14 +1,10 @@
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from franq_guard.datasets.claim_set import CHOSEN, ClaimJudgement, ClaimSet
 from franq_guard.records import Claim, ClaimLabel, Generation, Passage, Token, Trace
-from franq_guard.rows import trace_from_dict, trace_to_dict
 
 TEXT = "It is old. It is tall."
 TRACE = Trace(
@@ -30,16 +26,6 @@ TRACE = Trace(
     contrast_prompt="<q>",
     id="a1",
 )
-
-
-def test_a_trace_survives_its_row() -> None:
-    assert trace_from_dict(json.loads(json.dumps(trace_to_dict(TRACE)))) == TRACE
-
-
-@given(st.text(min_size=1), st.lists(st.text()), st.text().filter(lambda t: t.strip()))
-def test_any_text_survives_its_row(answer: str, passages: list[str], question: str) -> None:
-    trace = Trace(question, tuple(map(Passage, passages)), Generation(answer), id="1")
-    assert trace_from_dict(json.loads(json.dumps(trace_to_dict(trace)))) == trace
 
 
 def made(folder: Path) -> ClaimSet:

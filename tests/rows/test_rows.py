@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franq_guard.claims import ALIGNED, alignment
 from franq_guard.records import (
@@ -54,6 +56,76 @@ def test_everything_a_row_may_hold():
     assert [s.text for s in trace.samples] == ["Ada.", "Bob."]
     assert trace.claims[0] == Claim("Ada did.", ((0, 8),))
     assert trace.labels == (ClaimLabel(is_true=True), ClaimLabel())
+
+
+TEXTS = st.text(max_size=20)
+ALWAYS_THERE = st.text(min_size=1, max_size=20)
+SOURCES = st.sampled_from(["captured", "server", "teacher-forced"])
+
+
+def perhaps(values):
+    return st.none() | values
+
+
+@st.composite
+def generations(draw, text, prompts):
+    """The text as the tokens between random cuts; without tokens it has no source either."""
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=4)))
+    tokens = [
+        Token(
+            *(-1, start, end, draw(st.floats(-50, 0))),
+            entropy=draw(perhaps(st.floats(0, 20))),
+        )
+        for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)
+    ]
+    kept = tuple(tokens) if draw(st.booleans()) else ()
+    source = draw(SOURCES) if kept else "none"
+    writer = draw(perhaps(ALWAYS_THERE))
+    return Generation(text, kept, prompt=draw(prompts), source=source, writer=writer)
+
+
+@st.composite
+def all_claims(draw, length):
+    """Some claims, each with one or two places in the answer."""
+    ends = st.lists(st.integers(0, length), min_size=2, max_size=4, unique=True).map(sorted)
+    return tuple(
+        Claim(
+            text=draw(ALWAYS_THERE),
+            spans=tuple(zip(places[::2], places[1::2], strict=False)),
+            context=draw(perhaps(TEXTS)),
+            not_a_claim=draw(perhaps(ALWAYS_THERE)),
+            aligned=draw(st.just(1.0) | st.floats(0, 1)),
+            full=draw(perhaps(ALWAYS_THERE)),
+        )
+        for places in draw(st.lists(ends, max_size=3))
+    )
+
+
+@st.composite
+def all_traces(draw):
+    answer = draw(st.text(min_size=1, max_size=40))
+    claims = draw(perhaps(all_claims(len(answer)))) if len(answer) > 1 else None
+    labels = st.builds(ClaimLabel, perhaps(st.booleans()), perhaps(st.booleans()))
+    passage = st.builds(Passage, TEXTS, title=TEXTS, id=perhaps(TEXTS))
+    return Trace(
+        question=draw(ALWAYS_THERE.filter(str.strip)),
+        passages=tuple(draw(st.lists(passage, max_size=3))),
+        generation=draw(generations(answer, perhaps(TEXTS))),
+        samples=tuple(
+            draw(st.lists(TEXTS.flatmap(lambda text: generations(text, st.none())), max_size=2))
+        ),
+        claims=claims,
+        labels=tuple(draw(labels) for _ in claims or ()),
+        contrast_prompt=draw(perhaps(TEXTS)),
+        prompt_seen=draw(st.booleans()),
+        id=draw(perhaps(ALWAYS_THERE)),
+    )
+
+
+@given(all_traces())
+def test_a_trace_survives_its_row(trace):
+    row = json.loads(json.dumps(trace_to_dict(trace), allow_nan=False))
+    assert trace_from_dict(row) == trace
 
 
 @pytest.mark.parametrize(
