@@ -80,8 +80,9 @@ def check_dataset(
         The counts of everything in ``out``.
 
     Raises:
-        ValueError: if a path or ``out`` cannot be used, ``out`` is of other files, or errors are to
-            be retried before all rows have a result.
+        ValueError: if a path or ``out`` cannot be used, a file cannot be read, ``out`` is of other
+            files or another run writes to it, or errors are to be retried before all rows have a
+            result.
         TypeError: if the guard holds a model that cannot be sent to the actors.
         ConnectionError: if there is no Ray cluster at ``settings.address``.
         ModuleNotFoundError: if Ray is not installed.
@@ -90,25 +91,26 @@ def check_dataset(
     from franq_guard.batch.ray_engine import packed, run_pass, started
 
     chosen, outputs = settings or DatasetSettings(), Outputs(out)
-    sources = sources_in(paths)
+    sources = sources_in(paths, leaving_out=outputs.full)
     total = sum(source.rows for source in sources)
     names = dict(fields or {})
-    outputs.begin(sources, {**(named or {}), **{f"field {k}": v for k, v in names.items()}})
-    if retry_errors:
-        if (left := total - len(outputs.done())) > 0:  # files of a killed run may be unfinished
-            raise ValueError(f"{left} row(s) have no result yet: go on without retrying errors")
-        outputs.forget_errors()
-    before = done = len(outputs.done())
-    if before < total:
-        sent = packed(guard or Guard.offline())
-        passes = Pass(sent, chosen.batch_rows), Pass(sent, 1), Pass(None, 1)
-        with started(chosen) as actors:
-            for number, go in enumerate(passes):
-                if done == total or (number and not _few(total - done, total)):
-                    break
-                run_pass(go, sources, outputs, chosen, names, actors, _shown(progress, total))
-                done = len(outputs.done())
-    return _report(outputs, total, before)
+    with outputs.alone():
+        outputs.begin(sources, {**(named or {}), **{f"field {k}": v for k, v in names.items()}})
+        if retry_errors:
+            if (left := total - len(outputs.done())) > 0:  # files of a killed run may be unfinished
+                raise ValueError(f"{left} row(s) have no result yet: go on without retrying errors")
+            outputs.forget_errors()
+        before = done = len(outputs.done())
+        if before < total:
+            sent = packed(guard or Guard.offline())
+            passes = Pass(sent, chosen.batch_rows), Pass(sent, 1), Pass(None, 1)
+            with started(chosen) as actors:
+                for number, go in enumerate(passes):
+                    if done == total or (number and not _few(total - done, total)):
+                        break
+                    run_pass(go, sources, outputs, chosen, names, actors, _shown(progress, total))
+                    done = len(outputs.done())
+        return _report(outputs, total, before)
 
 
 def _few(missing: int, total: int) -> bool:
@@ -125,6 +127,6 @@ def _report(outputs: Outputs, total: int, before: int) -> Report:
     if not np.isin(done, keys).all() or len(np.unique(keys)) != len(keys):
         raise RuntimeError(
             f"{outputs.path} does not hold each row once: {len(keys)} rows, "
-            f"{len(np.unique(keys))} different ones, {len(done)} finished"
+            f"{len(np.unique(keys))} different ones, {len(done)} finished; begin in another folder"
         )
     return Report(total, before, len(done), outputs.errors(), outputs.labels())

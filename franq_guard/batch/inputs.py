@@ -59,13 +59,18 @@ def place(path: str) -> tuple[fs.FileSystem, str]:
     return fs.LocalFileSystem(), str(Path(path).absolute())
 
 
-def sources_in(paths: Iterable[str]) -> list[Source]:
+def sources_in(paths: Iterable[str], *, leaving_out: str = "") -> list[Source]:
     """The files named, and those in the folders named, sorted within each folder.
 
+    Args:
+        paths: of files and folders.
+        leaving_out: a folder inside them whose files are none of them: that of the results.
+
     Raises:
-        ValueError: if a path does not exist, holds no such file, or is named twice.
+        ValueError: if a path does not exist, holds no such file, or is named twice; or if a file
+            cannot be read.
     """
-    files = [file for path in paths for file in _files(path)]
+    files = [file for path in paths for file in _files(path) if not _below(file, leaving_out)]
     if twice := [file for file, times in Counter(files).items() if times > 1]:
         raise ValueError(f"{min(twice)} is named twice")
     return [Source(file, _count(file)) for file in files]
@@ -73,14 +78,14 @@ def sources_in(paths: Iterable[str]) -> list[Source]:
 
 def _files(path: str) -> list[str]:
     system, inside = place(path)
+    start = path[: len(path) - len(inside)] if "://" in path else ""
     info = system.get_file_info(inside)
     if info.type == fs.FileType.NotFound:
         raise ValueError(f"there is no {path}")
     if info.type == fs.FileType.File:
         if not inside.endswith(_ENDINGS):
             raise ValueError(f"{path} must end with one of {', '.join(_ENDINGS)}")
-        return [path]
-    start = path[: len(path) - len(inside)] if "://" in path else ""
+        return [start + inside]
     listed = system.get_file_info(fs.FileSelector(inside, recursive=True))
     found = sorted(f.path for f in listed if f.type == fs.FileType.File)
     found = [start + f for f in found if f.endswith(_ENDINGS) and not _hidden(f[len(inside) :])]
@@ -94,11 +99,18 @@ def _hidden(path: str) -> bool:
     return any(part.startswith(("_", ".")) for part in path.split("/"))
 
 
+def _below(path: str, folder: str) -> bool:
+    return bool(folder) and path.startswith(f"{folder}/")
+
+
 def _count(path: str) -> int:
-    if path.endswith(".parquet"):
-        return parquet_length(path)
-    with _lines(path) as lines:
-        return sum(1 for line in lines if line.strip())
+    try:
+        if path.endswith(".parquet"):
+            return parquet_length(path)
+        with _lines(path) as lines:
+            return sum(1 for line in lines if line.strip())
+    except (ValueError, OSError) as error:  # pyarrow's own do not say which file it is
+        raise ValueError(f"{path} cannot be read: {error}") from None
 
 
 def parquet_length(path: str) -> int:

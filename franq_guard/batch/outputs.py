@@ -10,8 +10,11 @@ Readers of Parquet leave out names that start with ``_``, so that they can be gi
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,6 +33,8 @@ __all__ = ["Outputs"]
 
 _SCHEMA = "franq.dataset/1"
 _UNFINISHED = ".pending.parquet"  # Ray Data's name for what it has not finished
+_UNWRITTEN = "_inputs.json.part"
+_NAMED = 3  # files or settings in a message
 
 
 @dataclass(frozen=True)
@@ -38,29 +43,63 @@ class Outputs:
 
     path: str
 
+    @cached_property
+    def full(self) -> str:
+        """The folder's absolute path, or its URI."""
+        path = self.path.rstrip("/")
+        return path if "://" in path else place(path)[1]
+
     @property
     def rows(self) -> str:
         """Where the results are."""
-        return f"{self._full}/rows"
+        return f"{self.full}/rows"
 
     @property
     def checkpoint(self) -> str:
         """Where Ray Data keeps which rows are done."""
-        return f"{self._full}/_checkpoint"
+        return f"{self.full}/_checkpoint"
 
-    @cached_property
-    def _full(self) -> str:
-        path = self.path.rstrip("/")
-        return path if "://" in path else place(path)[1]
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Make the folder, and keep other runs out of it: they would do its rows a second time.
+
+        Runs of other machines, and those in a store (``s3://``), are not noticed.
+
+        Raises:
+            ValueError: if another run is under way.
+            OSError: if the folder cannot be made.
+        """
+        system, inside = place(self.full)
+        system.create_dir(inside, recursive=True)
+        if sys.platform == "win32" or not isinstance(system, fs.LocalFileSystem):
+            yield
+            return
+        import fcntl  # Windows has none
+
+        folder = os.open(inside, os.O_RDONLY)  # a kill closes it, too
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(
+                    f"another run writes to {self.path}: wait until it has ended, or name another "
+                    "folder"
+                ) from None
+            except OSError:
+                pass  # a file system without locks
+            yield
+        finally:
+            os.close(folder)
 
     def begin(self, sources: Sequence[Source], settings: Mapping[str, str]) -> None:
         """Write down what the results are of, or see that it is the same as in the earlier run.
 
+        The folder is there (:meth:`alone` makes it).
+
         Raises:
             ValueError: if the folder holds something else, or results of other files or settings.
         """
-        system, inside = place(self._full)
-        system.create_dir(inside, recursive=True)
+        system, inside = place(self.full)
         wanted = {
             "schema": _SCHEMA,
             "files": [source.to_dict() for source in sources],
@@ -71,17 +110,27 @@ class Outputs:
             with system.open_input_stream(record) as stream:
                 self._compare(json.loads(stream.read()), wanted)
             return
-        if system.get_file_info(fs.FileSelector(inside)):
+        there = system.get_file_info(fs.FileSelector(inside))
+        if any(info.base_name != _UNWRITTEN for info in there):
             raise ValueError(f"{self.path} holds something else: name another folder")
-        with system.open_output_stream(record) as stream:
+        # Under another name first: a run that is killed here must not leave half of it.
+        with system.open_output_stream(f"{inside}/{_UNWRITTEN}") as stream:
             stream.write(json.dumps(wanted, indent=1).encode())
+        system.move(f"{inside}/{_UNWRITTEN}", record)
 
-    def _compare(self, before: Mapping[str, object], now: Mapping[str, object]) -> None:
+    def _compare(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        old, new = before.get("settings", {}), now["settings"]
+        other = {
+            "files": [file["path"] for file in now["files"] if file not in before.get("files", ())],
+            "settings": sorted(key for key in {*old, *new} if old.get(key) != new.get(key)),
+        }
         for what in ("schema", "files", "settings"):
             if before.get(what) != now[what]:
+                names = ", ".join(other.get(what, ())[:_NAMED])
                 raise ValueError(
-                    f"{self.path} was begun with other {what}: to go on, give the same files, "
-                    "unchanged, and the same options; or name another folder"
+                    f"{self.path} was begun with other {what}{f' ({names})' if names else ''}: to "
+                    "go on, give the same files, unchanged, and the same options; or name another "
+                    "folder"
                 )
 
     def done(self) -> NDArray[np.int64]:
@@ -135,7 +184,7 @@ class Outputs:
 
     def _keep(self, path: str, wanted: Callable[[pa.Table], Any]) -> None:
         """Keep the rows of a Parquet file for which ``wanted`` is true; without any, no file."""
-        system, table = place(self._full)[0], self._read(path)
+        system, table = place(self.full)[0], self._read(path)
         kept = table.filter(wanted(table))
         if not len(kept):
             system.delete_file(path)

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -67,6 +69,7 @@ def test_a_line_that_is_no_json_is_passed_on_as_it_is(tmp_path):
         (["nowhere"], "there is no"),
         (["in/notes.txt"], "must end with"),
         (["in/a.jsonl", "in/a.jsonl"], "named twice"),
+        (["in", "in/a.jsonl"], "named twice"),
         (["in/_old"], "holds no file"),
     ],
 )
@@ -77,18 +80,76 @@ def test_paths_that_cannot_be_used_are_refused(folder, paths, said, monkeypatch)
         sources_in(paths)
 
 
+def test_the_results_of_a_run_below_its_files_are_none_of_them(folder):
+    before = sources_in([str(folder)])
+    results = folder / "results" / "rows"
+    results.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(ROWS), results / "x-0.parquet")
+    assert sources_in([str(folder)], leaving_out=str(folder / "results")) == before
+    assert len(sources_in([str(folder)])) == len(before) + 1
+
+
+@pytest.mark.parametrize("name", ["b.jsonl.gz", "c.parquet"])
+def test_a_file_that_was_cut_off_is_named(folder, name):
+    file = folder / name
+    file.write_bytes(file.read_bytes()[:-40])
+    with pytest.raises(ValueError, match=rf"{name} cannot be read: "):
+        sources_in([str(folder)])
+
+
+def begin(outputs, *of):
+    with outputs.alone():
+        outputs.begin(*of)
+
+
 def test_a_folder_of_results_goes_on_only_with_the_same_files_and_settings(tmp_path):
-    files, outputs = [Source("a.jsonl", 3)], Outputs(str(tmp_path / "out"))
-    outputs.begin(files, {"policy": "x"})
-    outputs.begin(files, {"policy": "x"})
-    with pytest.raises(ValueError, match="other files"):
-        outputs.begin([Source("a.jsonl", 4)], {"policy": "x"})
-    with pytest.raises(ValueError, match="other settings"):
-        outputs.begin(files, {"policy": "y"})
+    files, outputs = [Source("a.jsonl", 3), Source("b.jsonl", 1)], Outputs(str(tmp_path / "out"))
+    settings = {"policy": "x", "evidence": "True"}
+    begin(outputs, files, settings)
+    begin(outputs, files, settings)
+    with pytest.raises(ValueError, match=r"other files \(b.jsonl\)"):
+        begin(outputs, [Source("a.jsonl", 3), Source("b.jsonl", 4)], settings)
+    with pytest.raises(ValueError, match=r"other files: to go on"):  # their order gives the keys
+        begin(outputs, files[::-1], settings)
+    with pytest.raises(ValueError, match=r"other settings \(policy\)"):
+        begin(outputs, files, settings | {"policy": "y"})
+    with pytest.raises(ValueError, match=r"other settings \(evidence\)"):
+        begin(outputs, files, {"policy": "x"})
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").touch()
     with pytest.raises(ValueError, match="something else"):
-        Outputs(str(tmp_path / "mine")).begin(files, {})
+        begin(Outputs(str(tmp_path / "mine")), files, {})
+
+
+_FULL = """
+import resource, sys
+from franq_guard.batch.inputs import Source
+from franq_guard.batch.outputs import Outputs
+resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))  # as on a disk that is full
+Outputs(sys.argv[1]).begin([Source("a.jsonl", 3)], {})
+"""
+
+
+def test_a_run_that_could_not_write_down_its_inputs_leaves_no_half_of_them(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-c", _FULL, str(tmp_path)], capture_output=True, text=True
+    )
+    assert "File too large" in ended.stderr
+    outputs = Outputs(str(tmp_path))
+    begin(outputs, [Source("a.jsonl", 3)], {})
+    assert [file.name for file in tmp_path.iterdir()] == ["_inputs.json"]
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path):
+    out = str(tmp_path / "out")
+    with (
+        Outputs(out).alone(),
+        pytest.raises(ValueError, match=r"another run writes to .*: wait until it has ended, or"),
+        Outputs(out).alone(),
+    ):
+        pass
+    with Outputs(out).alone():  # the first has ended
+        pass
 
 
 def written(outputs, name, keys):

@@ -14,6 +14,7 @@ from pyarrow import fs  # noqa: E402
 
 from franq_guard.batch import DatasetSettings, check_dataset  # noqa: E402
 from franq_guard.batch.inputs import read_source  # noqa: E402
+from franq_guard.batch.outputs import Outputs  # noqa: E402
 from franq_guard.batch.schema import PLACE, results_table  # noqa: E402
 from franq_guard.rows.lines import RowError  # noqa: E402
 
@@ -84,6 +85,17 @@ def test_many_missing_rows_are_no_fault_of_theirs_and_the_same_call_goes_on(engi
     assert (report.before, report.done, len(engine.passes)) == (150, ROWS, 2)
     assert run().before == ROWS
     assert len(engine.passes) == 2  # nothing is left to do: no engine is started
+
+
+def test_a_second_run_is_refused_before_it_checks_anything(engine, run, tmp_path):
+    engine.left_out = lambda number, row: False
+    with (
+        Outputs(str(tmp_path / "out")).alone(),
+        pytest.raises(ValueError, match="another run"),
+    ):
+        run()
+    assert not engine.passes
+    assert run().done == ROWS
 
 
 def test_a_row_that_is_there_twice_is_told(engine, run, tmp_path):
