@@ -31,7 +31,8 @@ def franq_evaluator(
 
     ``score`` is the lowest P(true) of the answer's claims, ``comment`` has a line for each claim.
     ``reference_outputs`` are not used: FRANQ needs the passages, not a reference. An answer that
-    could not be verified has no score, and the comment says why.
+    could not be verified has no score, and the comment says why. The evaluator takes the passages
+    also as ``context=``, as those of openevals do.
 
     Args:
         guard: shared by any number of threads.
@@ -49,7 +50,7 @@ def franq_evaluator(
     def evaluate(
         *, inputs: Any, outputs: Any, reference_outputs: Any = None, **kwargs: Any
     ) -> Result:
-        answer = guard.check_trace(trace_of_run(inputs, outputs, evidence))
+        answer = guard.check_trace(trace_of_run(inputs, outputs, evidence, beside=kwargs))
         found = assess(answer, guard.policy)
         lines = [found.invalid, found.comment] if found.invalid else [found.comment]
         return Result(key=key, score=found.score, comment="\n".join(lines))

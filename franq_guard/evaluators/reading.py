@@ -25,16 +25,20 @@ _CHATS = ("messages", "input", "output")
 _WRITERS = {"question": ("user", "human"), "answer": ("assistant", "ai")}
 
 
-def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None) -> Trace:
+def trace_of_run(
+    inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None, *, beside: Any = None
+) -> Trace:
     """The question, passages and answer of one run, ready to be checked.
 
     Args:
         inputs: the question, or a mapping that contains it, or a chat's messages, of which the
             last one of the user counts.
         outputs: the answer, or a mapping that contains it, or messages, of which the last one of
-            the assistant counts; also a chat completion of OpenAI's interface.
+            the assistant counts; also a chat completion of OpenAI's interface. A single message
+            may stand for a text.
         evidence: where to find the passages if neither has them under a usual key: a key, a dotted
             path, or a function of inputs and outputs.
+        beside: a mapping that was given beside them; its passages come first.
 
     Raises:
         ValueError: if there is no question or no answer; names the keys that were tried.
@@ -44,7 +48,7 @@ def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None
     question = _text(inputs, QUESTION_KEYS, "question", "inputs", apart)
     answer = _text(outputs, ANSWER_KEYS, "answer", "outputs", apart)
     found = (
-        usual_passages(outputs, inputs)
+        usual_passages(beside, outputs, inputs)
         if evidence is None
         else chosen_passages(evidence, inputs, outputs)
     )
@@ -52,9 +56,10 @@ def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None
 
 
 def _text(value: Any, keys: Sequence[str], what: str, where: str, apart: Sequence[str]) -> str:
-    found = value if isinstance(value, str) else _in_messages(value, _WRITERS[what])
+    writers = _WRITERS[what]
+    found = _said(value, writers)
     if isinstance(value, Mapping):
-        named = [value[key] for key in keys if isinstance(value.get(key), str)]
+        named = [text for key in keys if (text := _said(value.get(key), writers)) is not None]
         guessed = (
             None if any(key in value for key in (*keys, *_CHATS)) else _only_text(value, apart)
         )
@@ -67,14 +72,16 @@ def _text(value: Any, keys: Sequence[str], what: str, where: str, apart: Sequenc
     return found
 
 
-def _in_messages(value: Any, writers: Collection[str]) -> str | None:
-    """The text of the last message of one of ``writers`` in a chat."""
+def _said(value: Any, writers: Collection[str]) -> str | None:
+    """A text, or the text of the last message of one of ``writers`` in a chat."""
+    if isinstance(value, str):
+        return value
     chats = [value]
     if isinstance(value, Mapping):
         choices = value.get("choices")
-        chats = [value.get(key) for key in _CHATS]
+        chats += [value.get(key) for key in _CHATS]
         chats += [[_part(c, "message") for c in choices]] if isinstance(choices, list) else []
-    messages = [message for chat in chats if isinstance(chat, (list, tuple)) for message in chat]
+    messages = [m for chat in chats for m in (chat if isinstance(chat, (list, tuple)) else [chat])]
     for message in reversed(messages):
         writer = _part(message, "role") or _part(message, "type")
         if writer in writers and (text := _text_of_message(message)).strip():

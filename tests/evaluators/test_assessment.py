@@ -94,6 +94,9 @@ SAID = {"role": "assistant", "content": [{"type": "text", "text": FAITHFUL}]}
         ({"messages": [USER]}, {"choices": [{"index": 0, "message": SAID}]}),
         ({"input": [USER]}, {"output": [{"type": "reasoning"}, {"type": "message", **SAID}]}),
         ([SimpleNamespace(type="human", content="When?")], [SimpleNamespace(type="ai", **SAID)]),
+        ({"question": "When?"}, SimpleNamespace(type="ai", content=FAITHFUL)),
+        ({"question": SimpleNamespace(type="human", content="When?")}, {"answer": SAID}),
+        ({"input": USER}, {"output": SimpleNamespace(type="ai", content=FAITHFUL)}),
     ],
 )
 def test_the_last_messages_of_a_chat_are_question_and_answer(inputs, outputs):
@@ -126,6 +129,7 @@ def test_passages_under_another_name():
         ("When?", None, "no answer in the outputs"),
         ("When?", {"answer": None, "context": PASSAGE}, "no answer in the outputs"),
         ("When?", {"answer": None, "model": "m"}, "no answer in the outputs"),
+        ("When?", {"answer": USER}, "no answer in the outputs"),
         ("When?", {"context": PASSAGE}, "no answer in the outputs"),
         ("When?", {"error": "Too many requests."}, "no answer in the outputs"),
         ({"context": PASSAGE}, FAITHFUL, "no question in the inputs"),
@@ -145,6 +149,8 @@ def test_the_evaluator_of_langsmith_and_openevals(fake_guard):
     assert result["score"] == min(
         v.p_true for v in fake_guard.check("When?", [PASSAGE], outputs["answer"]).verdicts
     )
+    given = {"outputs": FAITHFUL, "context": {"documents": [PASSAGE]}}  # as openevals is called
+    assert evaluate(inputs="When?", **given)["score"] > 0.5
     unverified = evaluate(inputs="When?", outputs=FAITHFUL)
     assert unverified["score"] is None
     assert unverified["comment"].startswith("no claim could be verified: no_evidence\n")
