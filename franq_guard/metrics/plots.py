@@ -87,10 +87,11 @@ def reliability_diagram(tables: Mapping[str, Reliability]) -> Plot:
 def rejection_plot(is_true: ArrayLike, confidences: Mapping[str, ArrayLike]) -> Plot:
     """Share of true claims among those kept, against the share rejected, least confident first."""
     truth = np.asarray(is_true, float)
-    share = float(truth.mean())
+    best = _kept(truth, truth)
+    random = tuple((x, best[0][1]) for x in (0.0, 1.0) if best)  # the share with none rejected
     lines = [
-        Line("random", ((0.0, share), (1.0, share)), guide=True),
-        Line("best possible", _kept(truth, truth), guide=True),
+        Line("random", random, guide=True),
+        Line("best possible", best, guide=True),
     ]
     lines += [Line(name, _kept(truth, values)) for name, values in confidences.items()]
     return Plot("Rejection", "share of claims rejected", "share of the kept true", tuple(lines))

@@ -3,7 +3,8 @@
 ``weights`` (n, n): similarity of each pair of samples in [0, 1]: Jaccard, P(entail) or
 1 - P(contradict); made symmetric by averaging. The diagonal counts: a text entails itself, so it
 should be 1 (lm-polygraph 0.7.0 uses the NLI model's output there: pass that matrix to reproduce its
-numbers). Fewer than two samples cannot disagree: NaN. The order of samples does not matter.
+numbers). Fewer than two samples cannot disagree: NaN, as for weights with a NaN. The order of
+samples does not matter.
 """
 
 from __future__ import annotations
@@ -43,9 +44,12 @@ class Spectrum(NamedTuple):
 def spectrum(weights: ArrayLike) -> Spectrum:
     """Spectrum of the normalised Laplacian of ``weights``.
 
-    L = I - D^-1/2 W D^-1/2; a sample without any weight is isolated (its eigenvalue is 1).
+    L = I - D^-1/2 W D^-1/2; a sample without any weight is isolated (its eigenvalue is 1). All NaN
+    if a weight is NaN.
     """
     matrix = _symmetric(weights)
+    if np.isnan(matrix).any():  # eigh raises for some sizes and not for others
+        return Spectrum(np.full(len(matrix), np.nan), np.full(matrix.shape, np.nan))
     degree = matrix.sum(axis=1)
     scale = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
     values, vectors = np.linalg.eigh(np.eye(len(matrix)) - scale[:, None] * matrix * scale)
@@ -67,7 +71,7 @@ def eccentricity_uncertainty(weights: ArrayLike | Spectrum) -> float:
     values, vectors = _spectrum(weights)
     if len(values) < 2:
         return float("nan")
-    kept = vectors[:, values < _KEPT_BELOW]
+    kept = vectors[:, ~(values >= _KEPT_BELOW)]  # with NaN, too
     return float(np.linalg.norm(kept - kept.mean(axis=0))) if kept.size else 0.0
 
 

@@ -40,6 +40,12 @@ def test_svg_is_well_formed_and_names_its_lines(plot):
         assert ((points >= 0) & (points <= width)).all()
 
 
+def test_no_claims_draw_no_points():
+    for plot in (reliability_plot([], {"x": []}), rejection_plot([], {"x": []})):
+        assert "nan" not in to_svg(plot)
+        assert plot.lines[-1].points == ()
+
+
 def test_svg_corner():
     # (0, 0) is the lower left corner of the frame, (1, 1) its upper right: 52 + 230, 30
     svg = to_svg(reliability_plot(TRUE, P))

@@ -224,6 +224,17 @@ class TestGraph:
             assert math.isnan(function([[1.0]]))
             assert math.isnan(function(np.empty((0, 0))))
 
+    @pytest.mark.parametrize("n", [2, 3, 5])
+    def test_an_unknown_weight_is_never_certainty(self, n):
+        weights = np.ones((n, n))
+        weights[0, 1] = math.nan
+        for function in (
+            graph.degree_uncertainty,
+            graph.eigenvalue_uncertainty,
+            graph.eccentricity_uncertainty,
+        ):
+            assert math.isnan(function(weights))
+
     def test_a_sample_without_weight_stands_alone(self):
         matrix = np.zeros((2, 2))
         assert graph.eigenvalue_uncertainty(matrix) == 0
