@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from franq_bench.tables.stored import table_of
+from franq_bench.tables.results import Results
+from franq_bench.tables.summary import methods_table
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -62,9 +63,13 @@ def shown(value):
     return f"{value:.2f}".replace("0.", ".", 1)
 
 
+def what_decides(run):
+    return next(t for t in Results.read(RESULTS / run).tables if t.name == "one-change")
+
+
 @pytest.mark.parametrize(("place", "run"), list(enumerate(RUNS)))
 def test_what_decides(place, run):
-    table = table_of(RESULTS / run, "one-change")
+    table = what_decides(run)
     made = {row[0]: (shown(row[1]), "*" in str(row[2] or "")) for row in table.rows}
     quoted = page_rows("docs/what-decides.md", "## One thing at a time")
     for words, name in CHANGES.items():
@@ -75,8 +80,19 @@ def test_what_decides(place, run):
         assert (cell.rstrip(" *"), "*" in cell) == made[name], (words, run)
 
 
+@pytest.mark.parametrize(
+    "run", [*RUNS, "short-temperature-1", "short-with-titles", "claims-refchecker-nq"]
+)
+def test_what_decides_starts_from_the_row_as_in_the_paper(run):
+    methods = {row[0]: row for row in methods_table(Results.read(RESULTS / run)).rows}
+    pr_auc, prr, _, ece = methods["FRANQ, condition-calibrated, as in the paper"][1:]
+    first = what_decides(run).rows[0]
+    assert first[0] == "as the paper has it: condition-calibrated, no fallback"
+    assert (first[1], first[3], first[5]) == pytest.approx((prr, pr_auc, ece), abs=1e-9)
+
+
 def test_the_five_lines_of_the_front_page():
-    table = table_of(RESULTS / "short", "methods")
+    table = methods_table(Results.read(RESULTS / "short"))
     made = {row[0]: [shown(v) for v in row[1:] if v is not None] for row in table.rows}
     quoted = page_rows("README.md", "## How good")
     for words, name in {
