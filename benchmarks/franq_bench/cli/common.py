@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -117,7 +118,9 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
     for row in rows:
         cells = (f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values())
         table.add_row(*(Text(shown(cell)) for cell in cells))
-    output.print(table)
+    if not output.is_terminal:  # a file or a pipe has no width that words must be cut for
+        table.width = Measurement.get(output, output.options.update(max_width=9999), table).maximum
+    output.print(table, crop=False)
 
 
 def show_table(table: ReportTable) -> None:

@@ -22,9 +22,22 @@ def test_auto_is_the_data_type_of_this_processor():
     assert dtype_of(DType.auto) == ("bfloat16" if native_bfloat16() else "float32")
 
 
-def test_a_narrow_terminal_or_a_pipe_cuts_no_name_short(capsys, monkeypatch):
+ROW = {"method": "condition-calibrated", "figure": "calibration"}
+
+
+def test_a_narrow_terminal_cuts_no_name_short(capsys, monkeypatch):
     monkeypatch.setattr(output, "_width", 24)  # rich reads COLUMNS once, at its start
-    show([{"method": "condition-calibrated", "figure": "calibration"}])
-    shown = capsys.readouterr().out
-    assert "…" not in shown
-    assert "condition-" in shown
+    monkeypatch.setattr(output, "_force_terminal", True)
+    show([ROW])
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    assert "condition-" in printed
+
+
+def test_in_a_file_or_a_pipe_no_word_is_cut(capsys, monkeypatch):
+    monkeypatch.setattr(output, "_width", 24)
+    show([ROW])
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        ["method", "figure"],
+        ["condition-calibrated", "calibration"],
+    ]
