@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -14,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from franq_guard.basics.numbers import chosen_dtype
-from franq_guard.cli.console import emit, fail, output, say
+from franq_guard.cli.console import emit, fail, message_of, output, say
 from franq_guard.report.text import shown
 
 if TYPE_CHECKING:
@@ -43,6 +44,13 @@ def existing(files: Sequence[Path]) -> None:
             fail(f"no such file: {file}")
 
 
+def writable(out: Path) -> None:
+    """End the program if a folder of results could not be written, before hours of work for it."""
+    there = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        fail(f"--out: {out} cannot be made or written to: give a folder that can")
+
+
 @contextmanager
 def explained() -> Iterator[None]:
     """End the program with a message if data is invalid, a model is missing or does not answer."""
@@ -56,7 +64,7 @@ def explained() -> Iterator[None]:
         fail(f"a row does not fit the documented schema: {error}")
     # ImportError: an extra is missing; the message contains the command that installs it.
     except (ValueError, OSError, EOFError, ImportError, MissingModelError, WeightsError) as error:
-        fail(str(error))
+        fail(message_of(error))
     except NoAnswerError as error:
         fail(f"{error}\nwhat was made is kept: the same command goes on from there")
 

@@ -16,6 +16,7 @@ from franq_bench.cli.common import (
     explained,
     load_models,
     show_results,
+    writable,
 )
 from franq_bench.cli.set_up import in_long_form, of_given_claims, said
 from franq_guard.cli.configuration import Configuration
@@ -69,6 +70,7 @@ def claims_factuality(
     from franq_bench.long.run import Plan, unseen
 
     existing(data)
+    writable(out)
     with explained():
         answers = read_labelled(data, passages=passages)
         answers = unseen(answers) if held_out else answers
@@ -112,6 +114,7 @@ def long_form(
     from franq_guard.language_model.asking import asked
 
     existing(data)
+    writable(out)
     folder = cache or cache_folder("long")
     with explained():
         models = _models(chosen, dtype)

@@ -19,6 +19,7 @@ from franq_bench.cli.common import (
     explained,
     load_models,
     show_results,
+    writable,
 )
 from franq_bench.cli.engines import AddressOption, Engine, EngineOption, WorkersOption, checked
 from franq_bench.cli.grades import tell_grades
@@ -92,6 +93,7 @@ def short(
     from franq_bench.short.run import Plan
 
     existing([*data, *([pool] if pool else [])])
+    writable(out)
     chosen = _read_with(retrieval, chosen)
     plan = Plan(
         data=tuple(data),

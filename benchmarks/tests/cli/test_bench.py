@@ -60,6 +60,16 @@ def test_bench_claims_says_what_it_cannot_write_before_it_works(
     assert message in result.stderr
 
 
+@pytest.mark.parametrize("command", ["short", "claims-factuality", "long-form"])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(run, tmp_path, command):
+    file = tmp_path / "data.jsonl"
+    file.write_text("")  # the work would end with "no questions" or "no labelled claim"
+    for out in (file, file / "results"):
+        result = run(command, "--data", file, "--out", out)
+        assert result.exit_code == 2
+        assert "give a folder" in result.stderr
+
+
 def test_ctrl_c_in_bench_short_says_how_to_go_on(run, monkeypatch, tmp_path):
     from franq_bench.cli import short
 
