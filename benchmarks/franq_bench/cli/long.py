@@ -110,6 +110,7 @@ def long_form(
     """
     from franq_bench.long.own import labelled, own_answers, write_traces
     from franq_bench.long.run import Plan
+    from franq_guard.claims import RuleSplitter
     from franq_guard.datasets.long_form.answers import summary
     from franq_guard.language_model.asking import asked
 
@@ -120,7 +121,7 @@ def long_form(
         models = _models(chosen, dtype)
         own = models.language_model
         assert own is not None  # load_models raises otherwise
-        splitter = chosen.splitter(lambda: asked(own, max_new_tokens=600))
+        splitter = chosen.splitter(lambda: asked(own, max_new_tokens=600)) or RuleSplitter()
         with bar("answering") as show:
             made = own_answers(
                 data,
@@ -136,13 +137,14 @@ def long_form(
             )
         write_traces(made, out / "traces.jsonl")
         sizes = {"prompts": prompts, "questions": questions, "supported": supported}
+        split = {"claims": splitter.fingerprint, "labels": summary(made)}
         plan = Plan(
             benchmark="long-form",
             data=tuple(data),
             train_share=train_share,
             seed=seed,
             white_box="the model's own answers, their log-probabilities as captured",
-            **_fitting(chosen, **sizes, passages=passages, labels=summary(made)),
+            **_fitting(chosen, **sizes, passages=passages, **split),
         )
         _run(plan, list(map(labelled, made)), models, folder, out, as_json)
 

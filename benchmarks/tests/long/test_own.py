@@ -11,6 +11,7 @@ from franq_bench.long.own import labelled, own_answers, write_traces
 from franq_bench.long.run import Plan, run
 from franq_bench.tables.results import Results
 from franq_bench.tables.scores import GOLD, Scores
+from franq_guard.claims import RuleSplitter
 from franq_guard.cli.app import app
 
 
@@ -121,6 +122,7 @@ def test_the_command_for_own_answers(monkeypatch, questions, model, models, tmp_
     assert found.exit_code == 0, found.output
     settings = Results.read(out).settings
     assert settings["labels"]["questions"] == 8
+    assert settings["claims"] == RuleSplitter().fingerprint
     assert len((out / "traces.jsonl").read_text().splitlines()) == 2
 
 
