@@ -347,10 +347,16 @@ def _what(rows: Sequence[Score], part: Split) -> str:
     true = float(np.mean([row.is_true for row in mine]))
     questions = len({row.group for row in mine})
     said = f"{len(mine)} claims of answers to {questions} questions, {true:.0%} of them true."
-    stated = [(row.scores[GOLD], row.scores["faithfulness"]) for row in mine if GOLD in row.scores]
-    if stated:
-        ranks = auroc(*np.array(stated, float).T)
-        said += f" Whether the passages state them P(faithful) tells with ROC-AUC {ranks:.2f}."
+    read = [row for row in mine if GOLD in row.scores]
+    if read:
+        stated, faithful = matrix(read, [GOLD, "faithfulness"]).T
+        truth = np.array([row.is_true for row in read])
+        said += (
+            " Whether the passages state them P(faithful) tells with ROC-AUC "
+            f"{auroc(stated, faithful):.2f}. Who knew that without an error, and nothing else, "
+            f"would tell true from false with {auroc(truth, stated):.2f} and flag "
+            f"{np.mean(1 - stated[truth]):.0%} of the true ones."
+        )
     aliased = [(row.scores[BY_ALIAS], row.is_true) for row in mine if BY_ALIAS in row.scores]
     if not aliased:
         return said

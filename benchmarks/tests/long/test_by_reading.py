@@ -9,6 +9,7 @@ import pytest
 from franq_bench.calibrator.reread import KEYS
 from franq_bench.data.read_claims import Label, agreement, digest_of, labels
 from franq_bench.fits.logistic import AdditiveLogistic
+from franq_bench.long import by_reading
 from franq_bench.long.by_label import by_label
 from franq_bench.long.by_reading import (
     ALONE,
@@ -21,7 +22,7 @@ from franq_bench.long.by_reading import (
     main,
     table,
 )
-from franq_bench.tables.scores import Score, Scores
+from franq_bench.tables.scores import GOLD, Score, Scores
 from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.labels import labelled, p_true_of
 from franq_guard.metrics.measures import auroc
@@ -158,6 +159,19 @@ def test_the_test_fold_is_in_no_fit(rows):
     turned = [replace(row, is_true=not row.is_true) if row.split == "test" else row for row in rows]
     for (name, values, _), (_, others, _) in zip(compared(rows), compared(turned), strict=True):
         np.testing.assert_array_equal(values, others, err_msg=name)
+
+
+def test_what_the_passages_alone_can_reach_is_said_of_each_part():
+    # The second true claim is not stated. A true and a false claim: 1, 1, a tie and a tie of 4.
+    of = [(True, 1.0, 0.9), (True, 0.0, 0.1), (False, 0.0, 0.2), (False, 0.0, 0.3)]
+    rows = [
+        Score(f"q~gold/{i}", "nq", "test", true, {GOLD: stated, "faithfulness": p}, group="q")
+        for i, (true, stated, p) in enumerate(of)
+    ]
+    assert by_reading._what(rows, "test").endswith(
+        "P(faithful) tells with ROC-AUC 1.00. Who knew that without an error, and nothing else, "
+        "would tell true from false with 0.75 and flag 50% of the true ones."
+    )
 
 
 def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys, monkeypatch):
