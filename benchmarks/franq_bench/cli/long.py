@@ -89,7 +89,7 @@ def claims_factuality(
 @in_long_form
 def long_form(
     chosen: Configuration,
-    data: Annotated[list[Path], typer.Option(help="rag_qa JSONL, also .gz; several times.")],
+    data: Annotated[list[Path], typer.Option(help="Questions with gold answers; several times.")],
     out: Out,
     prompts: Annotated[int, typer.Option(min=1, help="Most prompts to use.")] = 100,
     questions: Annotated[int, typer.Option(min=1, help="Questions asked in a prompt.")] = 4,

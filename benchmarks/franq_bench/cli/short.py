@@ -60,7 +60,7 @@ _Known = Annotated[
 @in_short_form
 def short(
     chosen: Configuration,
-    data: Annotated[list[Path], typer.Option(help="rag_qa JSONL, also .gz; several times.")],
+    data: Annotated[list[Path], typer.Option(help="Questions with gold answers; several times.")],
     out: Annotated[Path, typer.Option(help="Folder for results, scores and the report.")],
     train: Annotated[int, typer.Option(min=0, help="Training questions of each data set.")] = 200,
     test: Annotated[int, typer.Option(min=1, help="Test questions of each data set.")] = 300,

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from franq_bench.data.labelled_answers import read_labelled
 from franq_bench.tables.results import Results
 from franq_bench.tables.summary import methods_table
+from franq_guard.datasets.questions import read_questions
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -61,6 +63,17 @@ def page_rows(page, heading):
 def shown(value):
     """A figure as pages write it: .41, -.06."""
     return f"{value:.2f}".replace("0.", ".", 1)
+
+
+def test_the_rows_of_own_data_that_the_page_shows_are_read(tmp_path):
+    text = (ROOT / "docs" / "paper-tables.md").read_text(encoding="utf-8")
+    files = [tmp_path / name for name in ("questions.jsonl", "answers.jsonl")]
+    for file, row in zip(files, re.findall(r"^{.*}$", text, re.MULTILINE), strict=True):
+        file.write_text(row + "\n", encoding="utf-8")
+    [question], [answer] = read_questions(files[:1]), read_labelled(files[1:])
+    assert (question.answers, question.gold) == (("Bonn",), (True,))
+    labels = [(claim.is_true, claim.is_faithful) for claim in answer.claims]
+    assert labels == [(True, True), (False, False)]
 
 
 def what_decides(run):
