@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from franq_guard.basics.template_marks import after_thoughts, as_tags
-from franq_guard.language_model.base import LanguageModel, MissingModelError, Prompt
+from franq_guard.language_model.base import LanguageModel, Prompt
 from franq_guard.language_model.loading import language_model_from
+from franq_guard.language_model.server.completions import import_httpx
 
 _BUSY = (429, 503)
+_TIMEOUT = 120.0
+"""Seconds that a request may take."""
 
 
 class NoAnswerError(RuntimeError):
@@ -33,7 +35,6 @@ def ask_from(
     *,
     api_key: str | None = None,
     max_new_tokens: int = 300,
-    timeout: float = 120.0,
     tries: int = 4,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Asked:
@@ -46,7 +47,6 @@ def ask_from(
             ``.gguf`` file, a folder.
         api_key: for a server.
         max_new_tokens: the longest reply, in tokens.
-        timeout: seconds that a request to a server may take.
         tries: how often a request is sent if the server is busy (429, 503) or not connected.
         sleep: waits between tries, as long as the server's Retry-After says, up to 30 seconds.
 
@@ -58,7 +58,7 @@ def ask_from(
         url, _, name = where.partition("#")
         if not name:
             raise ValueError(f"which model at {url}? Write {url}#NAME")
-        chat = _Chat(url.rstrip("/"), name, api_key, max_new_tokens, timeout, tries, sleep)
+        chat = _Chat(url.rstrip("/"), name, api_key, max_new_tokens, tries, sleep)
         return Asked(name, chat, parallel=4)
     return asked(language_model_from(where), max_new_tokens=max_new_tokens)
 
@@ -79,7 +79,6 @@ class _Chat:
     model: str
     api_key: str | None
     max_new_tokens: int
-    timeout: float
     tries: int
     sleep: Callable[[float], None]
 
@@ -94,7 +93,7 @@ class _Chat:
         raise NoAnswerError("a request needs at least one try")
 
     def _once(self, request: str) -> str:
-        http = _httpx()
+        http = import_httpx()
         try:
             answer = http.post(
                 f"{self.url}/chat/completions",
@@ -105,7 +104,7 @@ class _Chat:
                     "max_tokens": self.max_new_tokens,
                 },
                 headers={"Authorization": f"Bearer {self.api_key}"} if self.api_key else {},
-                timeout=self.timeout,
+                timeout=_TIMEOUT,
             )
         except http.ConnectError as error:
             raise _Busy(f"cannot be reached: {error}", 1.0) from None
@@ -148,12 +147,3 @@ def _without_thoughts(reply: str) -> str:
     """
     text = after_thoughts(reply).strip()
     return "" if as_tags(text).startswith(("<think", "\n<think")) else text
-
-
-def _httpx() -> Any:
-    try:
-        return import_module("httpx")
-    except ModuleNotFoundError as error:
-        raise MissingModelError(
-            "servers are asked through httpx; run: pip install 'franq-guard[server]'"
-        ) from error

@@ -25,6 +25,11 @@ class Prompt:
     user: str
 
 
+def plain_text(prompt: Prompt) -> str:
+    """A prompt for a model without a chat template; it ends in ``Answer:``."""
+    return "\n\n".join(part for part in (prompt.system, prompt.user) if part) + "\n\nAnswer:"
+
+
 @dataclass(frozen=True, slots=True)
 class Contrast:
     """The prompt for Parametric Knowledge: what the model would have seen without the passages.

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from franq_guard.basics.text import without_surrogates
-from franq_guard.language_model.base import Prompt
+from franq_guard.language_model.base import Prompt, plain_text
 from franq_guard.language_model.tokens import Vocabulary
 from franq_guard.records import Generation, Token
 
@@ -34,7 +34,7 @@ class Encoder:
         """
         system, user = self._harmless(prompt.system), self._harmless(prompt.user)
         if not getattr(self.tokenizer, "chat_template", None):
-            return "\n\n".join(part for part in (system, user) if part) + "\n\nAnswer:"
+            return plain_text(Prompt(system, user))
         turns = [{"role": "user", "content": user}]
         if not system:
             return self._apply(turns)

@@ -6,6 +6,7 @@ import pytest
 
 from franq_guard import Generation
 from franq_guard.language_model import ServerModel, UntrustworthyServerError, rag_prompt
+from franq_guard.language_model.base import plain_text
 from franq_guard.language_model.server.tokens import from_response
 
 pytestmark = pytest.mark.llamacpp
@@ -41,6 +42,4 @@ def test_chat_answers_bring_their_own(served, llama):
 
 
 def test_prompts_are_rendered_in_plain_text_without_a_template():
-    from franq_guard.language_model.server.model import _plain
-
-    assert _plain(rag_prompt("Where?", [])).endswith("Question: Where?\n\nAnswer:")
+    assert plain_text(rag_prompt("Where?", [])).endswith("Question: Where?\n\nAnswer:")

@@ -65,16 +65,11 @@ class Completions:
         base_url: str,
         model: str | None,
         *,
-        api_key: str | None = None,
-        timeout: float = 120.0,
-        retries: int = 2,
+        api_key: str | None,
+        timeout: float,
+        retries: int,
     ) -> None:
-        try:
-            http = import_module("httpx")
-        except ModuleNotFoundError as error:
-            raise MissingModelError(
-                "servers are asked through httpx; run: pip install 'franq-guard[server]'"
-            ) from error
+        http = import_httpx()
         self.base_url = base_url.rstrip("/")
         self._http: httpx.Client = http.Client(
             transport=http.HTTPTransport(retries=retries),
@@ -145,6 +140,16 @@ class Completions:
         if not isinstance(found, Mapping):
             raise ServerError(f"{url} answered no JSON object: {response.text[:100]!r}")
         return found
+
+
+def import_httpx() -> Any:
+    """The library through which servers are asked; :class:`.MissingModelError` without it."""
+    try:
+        return import_module("httpx")
+    except ModuleNotFoundError as error:
+        raise MissingModelError(
+            "servers are asked through httpx; run: pip install 'franq-guard[server]'"
+        ) from error
 
 
 def by_prompt_logprobs(server: Completions, text: str) -> Reported:

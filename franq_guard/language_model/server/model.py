@@ -13,6 +13,7 @@ from franq_guard.language_model.base import (
     Progress,
     Prompt,
     check_sampling,
+    plain_text,
 )
 from franq_guard.language_model.contrast import contrast
 from franq_guard.language_model.server.completions import (
@@ -70,7 +71,7 @@ class ServerModel(LanguageModel):
         self._server = Completions(
             base_url, model, api_key=api_key, timeout=timeout, retries=retries
         )
-        self._render = render or _plain
+        self._render = render or plain_text
         self._concurrency = concurrency
         try:
             self.protocol, self._read = trusted(self._server, protocol)
@@ -209,10 +210,6 @@ class ServerModel(LanguageModel):
         values = of_ids(self._server, before, ids)
         pairs = zip(answer.tokens, values, strict=True)
         return tuple(Token(t.id, t.start, t.end, value) for t, value in pairs)
-
-
-def _plain(prompt: Prompt) -> str:
-    return "\n\n".join(part for part in (prompt.system, prompt.user) if part) + "\n\nAnswer:"
 
 
 def _prose(prompt: str, text: str) -> bool:

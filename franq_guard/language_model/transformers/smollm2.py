@@ -66,7 +66,7 @@ def load_bundled(*, notify: Notify | None = None, dtype: str = "float32") -> Tra
             folder, dtype=chosen_dtype(dtype), local_files_only=True
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    return BundledModel(model.eval(), tokenizer, name=NAME)
+    return BundledModel(model.eval(), tokenizer)
 
 
 @contextmanager
