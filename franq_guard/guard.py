@@ -331,13 +331,13 @@ class Guard:
         return finished(None, self.policy, trace, verdicts, {})
 
     def _check(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
-        return hooks.watched(batch, self._tried)
+        return hooks.watched(batch, self._check_groups)
 
-    def _tried(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
+    def _check_groups(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """Check a batch; a failure makes its own trace unverified and does not affect others."""
-        return in_groups(batch, lambda trace: self.choice.reads(trace.generation), self._loaded)
+        return in_groups(batch, lambda t: self.choice.reads(t.generation), self._check_group)
 
-    def _loaded(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
+    def _check_group(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """Check traces that all need the language model, or that all do not."""
         try:
             self.choice.models(batch[0].generation)  # load them before the deadline starts

@@ -224,8 +224,8 @@ def _promised(
     *,
     alpha: float,
     delta: float,
-    about: About = "true",
-    options: FloatArray | None = None,
+    about: About,
+    options: FloatArray | None,
 ) -> Calibrator:
     """The calibrator with the threshold set on these claims, which were not used to fit it."""
     rule = made.labels

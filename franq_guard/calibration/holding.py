@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 
 from franq_guard import metrics
-from franq_guard.calibration.fit import ABOUT, About, flagged_always, labelled, passing
-from franq_guard.calibration.labels import p_true_of
+from franq_guard.calibration.fit import ABOUT, About, passing
+from franq_guard.calibration.labels import labelled, p_true_of
 from franq_guard.calibration.promise import upper_bound
 from franq_guard.calibration.store import Calibrator
 from franq_guard.calibration.thresholds import drawn_claims
+from franq_guard.calibration.unsupported import flagged_always
 from franq_guard.franq import FloatArray
 
 LEVEL = 0.05

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import eq
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from franq_guard.basics.text import place_of
@@ -42,7 +43,7 @@ Call = TypeVar("Call", bound=ModelCall)
 def call_that_wrote(answer: str, calls: Sequence[Call]) -> Call | None:
     """The newest of ``calls`` with this text; else with overlapping text; else with most words."""
     wanted = answer.strip()
-    for same in (_equal, _overlaps_long):
+    for same in (eq, _overlaps_long):
         for call in reversed(calls):
             if wanted and same((call.text or "").strip(), wanted):
                 return call
@@ -188,10 +189,6 @@ def prompt_of_messages(guard: Guard, system: Iterable[str], others: Iterable[str
     if model is None:
         return f"{prompt.system}\n\n{prompt.user}".strip()
     return model.render(prompt)
-
-
-def _equal(text: str, wanted: str) -> bool:
-    return text == wanted
 
 
 def _overlaps_long(text: str, wanted: str) -> bool:

@@ -162,7 +162,7 @@ class Checker:
         answer = await asyncio.to_thread(self.guard.unverified, trace, reason)
         return await self._finished(answer, began, closed)
 
-    def policy(self, *, closed: bool = False) -> Policy:
+    def policy(self, *, closed: bool) -> Policy:
         """The guard's policy, made stricter if the settings or the request ask for it."""
         policy = self.guard.policy
         strict = closed or self.settings.on_error == "closed"

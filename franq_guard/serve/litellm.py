@@ -25,7 +25,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from franq_guard.policy import Policy
-from franq_guard.records import Generation, GuardedAnswer, Passage, Reason, Trace
+from franq_guard.records import Generation, GuardedAnswer, Passage, Trace
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.disconnect import reply_unless_gone, together
 from franq_guard.serve.documents import described_reply, refusals, request_body
@@ -36,7 +36,13 @@ from franq_guard.serve.gateway_documents import (
     REQUEST_SCHEMA,
 )
 from franq_guard.serve.growing import Settled, holdback, settle, with_settled
-from franq_guard.serve.passages import EXTENSION, extension_in, passages_in, question_of
+from franq_guard.serve.passages import (
+    EXTENSION,
+    extension_in,
+    passages_in,
+    question_of,
+    why_unchecked,
+)
 from franq_guard.serve.reading import (
     bad_request,
     check_extension,
@@ -208,8 +214,7 @@ class Gateway:
             return GuardedAnswer(text, text, (), "unverified"), 0
         trace = Trace(context.question, context.passages, Generation(text), id=key)
         closed = options.closed
-        if not context.passages or not context.question:
-            reason: Reason = "no_prompt" if context.passages else "no_evidence"
+        if reason := why_unchecked(context.question, context.passages):
             answer = await self.checker.unverified(trace, reason, closed=closed)
         else:
             answer = await self.checker.check(

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from franq_guard.capture.evidence import is_notice
-from franq_guard.records import Passage
+from franq_guard.records import Passage, Reason
 from franq_guard.rows.traces import passages_from
 
 EXTENSION = "franq"
@@ -84,6 +84,13 @@ def question_in(messages: Iterable[object]) -> str:
     """The user's last message with text other than passages, without them; "" if there is none."""
     questions = (_question_text(m) for m in reversed([*messages]) if isinstance(m, Mapping))
     return next(filter(None, questions), "")
+
+
+def why_unchecked(question: str, passages: Sequence[Passage]) -> Reason | None:
+    """Why the answer to a request cannot be checked; None if it can."""
+    if not passages:
+        return "no_evidence"
+    return None if question else "no_prompt"
 
 
 def text_of(content: object, *, joined_by: str = "\n") -> str:

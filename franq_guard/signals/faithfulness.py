@@ -13,7 +13,7 @@ from franq_guard.claims.attribution import bare
 from franq_guard.claims.rules.openers import unopened
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer
 from franq_guard.policy import ANY_MARK
-from franq_guard.records import Claim, Evidence, Form, Passage, Reason, Trace
+from franq_guard.records import Claim, Evidence, Form, Reason, Trace
 from franq_guard.signals.stances import Stance, stances
 
 _MARKS = re.compile(rf"\s*(?:{ANY_MARK.pattern})")
@@ -127,11 +127,9 @@ def stated(trace: Trace, claim: Claim, form: Form) -> str:
     # "Christiaan Barnard died in 1989."
     # Marks that another guard put into the answer are not part of the claim, nor are "In summary,",
     # "Third," or "According to passage 2,", whose numbers no passage states.
-    full = claim.text if form == "short" else _without_opening(claim.in_full, trace.passages)
+    full = claim.text
+    if form == "long":
+        full = bare(unopened(claim.in_full, trace.passages), trace.passages)
     plain = _MARKS.sub("", full)
     text = plain if any(map(str.isalnum, plain)) else full
     return f"{trace.question} {text}" if form == "short" else text
-
-
-def _without_opening(text: str, passages: Sequence[Passage]) -> str:
-    return bare(unopened(text, passages), passages)

@@ -119,7 +119,7 @@ def read(model: LanguageModel | None, requests: Sequence[Request]) -> list[Answe
     Raises:
         ValueError: if an answer lacks them and there is no model.
     """
-    plain = [_sent_with_answer(request, model) for request in requests]
+    plain = [_as_came(r.trace.generation, model, r.rule) for r in requests]
     own = [_readable(request, model) for request in requests]
     lacking = [
         i
@@ -139,7 +139,8 @@ def read(model: LanguageModel | None, requests: Sequence[Request]) -> list[Answe
 def without_evidence(model: LanguageModel, answers: Sequence[Answer]) -> list[Fields]:
     """Parametric Knowledge's log-probabilities of every answer (arXiv 2505.21072, section 3)."""
     shown = [answer for answer in answers if answer.request.trace.passages]
-    prompts = [needed(_contrast_prompt(model, a), "prompt without evidence") for a in shown]
+    bare = [a.request.contrast or contrast_of(model, a.request.trace) for a in shown]
+    prompts = [needed(contrast.prompt, "prompt without evidence") for contrast in bare]
     again = model.score(prompts, [needed(a.plain, "logprobs") for a in shown]) if shown else ()
     scored = iter(again)
     found = []
@@ -188,20 +189,6 @@ def pieces_of(generation: Generation) -> list[str]:
     return [generation.text[token.start : token.end] for token in generation.tokens]
 
 
-def _contrast_prompt(model: LanguageModel, answer: Answer) -> str | None:
-    known = answer.request.contrast
-    return (known or contrast_of(model, answer.request.trace)).prompt
-
-
-def _given(request: Request) -> Generation | None:
-    generation = request.trace.generation
-    return generation if has_logprobs(generation) else None
-
-
-def _sent_with_answer(request: Request, model: LanguageModel | None) -> Generation | None:
-    return _as_came(request.trace.generation, model, request.rule)
-
-
 def _as_came(
     generation: Generation, model: LanguageModel | None, rule: TokenRule
 ) -> Generation | None:
@@ -213,8 +200,8 @@ def _as_came(
 
 def _readable(request: Request, model: LanguageModel | None) -> Generation | None:
     """The answer as it came, if its tokens are the model's and have all that is needed."""
-    given = _given(request)
-    if given is None:
+    given = request.trace.generation
+    if not has_logprobs(given):
         return None
     if model is not None and (is_foreign(given, model) or any(t.id < 0 for t in given.tokens)):
         return None

@@ -12,9 +12,10 @@ from typing import cast
 
 from franq_guard.calibration.defaults import for_writer
 from franq_guard.guard import Guard
-from franq_guard.records import Generation, GuardedAnswer, Reason, Trace
+from franq_guard.records import Generation, GuardedAnswer, Trace
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.errors import ServeError
+from franq_guard.serve.passages import why_unchecked
 from franq_guard.serve.proxy.reported import Reported, writer_of
 from franq_guard.serve.proxy.request import ChatRequest
 from franq_guard.serve.settings import ServeSettings
@@ -46,7 +47,7 @@ class Judge:
         """
         began = time.perf_counter()
         self.limit(text)
-        if reason := _unverified_reason(chat):
+        if reason := why_unchecked(chat.question, chat.passages):
             trace = Trace(chat.question, chat.passages, Generation(text), id=reported.id)
             return await self.checker.unverified(trace, reason, closed=chat.closed)
         trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, reported)
@@ -60,7 +61,7 @@ class Judge:
         prompt = cache(lambda: _prompt(guard, chat, reported))
 
         def lookup(text: str) -> tuple[Guard, Trace]:
-            if reason := _unverified_reason(chat):
+            if reason := why_unchecked(chat.question, chat.passages):
                 raise NotCheckable(reason)
             return guard, _trace(guard, chat, text, reported, prompt)
 
@@ -105,13 +106,6 @@ class Judge:
         limits = (guard.deadline, self._settings.deadline, chat.deadline)
         guard.deadline = min((seconds for seconds in limits if seconds is not None), default=None)
         return guard
-
-
-def _unverified_reason(chat: ChatRequest) -> Reason | None:
-    """Why an answer to this request cannot be checked; None if it can."""
-    if not chat.passages:
-        return "no_evidence"
-    return None if chat.question else "no_prompt"
 
 
 def _trace(
