@@ -117,6 +117,18 @@ def test_the_page_of_the_rooms_names_every_file_outside_of_a_room():
         assert path.stem == "__init__" or f"`{path.name}`" in page, path.name
 
 
+def test_the_page_of_the_rooms_says_where_it_happens():
+    page = (ROOT / "docs" / "inside.md").read_text(encoding="utf-8")
+    table = page.split("\nWhere it happens:\n\n")[1].split("\n\n")[0]
+    places = re.findall(r"\[(`[^]]+`)\]\(([^)]+)\)", table)
+    assert len(places) > 20
+    for names, file in places:
+        code = (ROOT / "docs" / file).read_text(encoding="utf-8")
+        for name in re.findall(r"[\w.]+", names):
+            for part in name.split("."):
+                assert re.search(rf"(?:def|class) {part}\b", code), f"{file} has no {name}"
+
+
 def test_the_benchmarks_page_names_every_folder():
     folder = ROOT / "benchmarks"
     page = (folder / "README.md").read_text(encoding="utf-8")
