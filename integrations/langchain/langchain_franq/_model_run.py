@@ -111,7 +111,7 @@ class Writer:
         return part in seen
 
 
-def writer_of(run: ModelRun, asked: Iterable[str] = ()) -> Writer:
+def writer_of(run: ModelRun, asked: Iterable[str]) -> Writer:
     """The model of a run; for ``asked`` see :class:`Writer`."""
     return Writer([run.text or "", *run.arguments], run.seen, asked)
 

@@ -14,6 +14,7 @@ from langchain_core.runnables.utils import AddableDict
 from pydantic import BaseModel
 
 from franq_guard.capture.evidence import PASSAGE_KEYS
+from franq_guard.capture.marked import FEWEST_WORDS
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._messages import text_of, with_text
 
@@ -148,7 +149,7 @@ def is_structured(value: Any) -> bool:
 
 def is_prose(text: str) -> bool:
     """Whether a text has enough words to state something, unlike a route, a title or a label."""
-    return len(text.split()) >= 4
+    return len(text.split()) >= FEWEST_WORDS
 
 
 def is_passage(path: Path) -> bool:

@@ -171,9 +171,6 @@ class FranqCallback(Watching, BaseCallbackHandler):
         """A chat model is about to write; its messages are kept."""
         self._begin("on_chat_model_start", serialized, messages, run_id, parent_run_id, about)
 
-    def on_llm_new_token(self, token: Any, *, run_id: UUID, **about: Any) -> None:
-        """Do nothing: a run is examined when it has ended."""
-
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_: Any) -> None:
         """Keep the documents."""
         self._end("on_retriever_end", documents, run_id)

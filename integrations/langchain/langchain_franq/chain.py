@@ -26,11 +26,7 @@ from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, check_stream_mode
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from langchain_franq._call import Call, all_checked
-from langchain_franq._construction import (
-    Notes,
-    refuse_structured,
-    warn_of_memory,
-)
+from langchain_franq._construction import Notes, refuse_structured, warn_of_memory
 from langchain_franq._find import is_compiled_graph, models_of
 from langchain_franq._outlets import outlet_of
 from langchain_franq._quiet import running_out_of_sight
@@ -100,14 +96,9 @@ def guard_chain(
         stream_mode=stream,
         release=Release(on_report, raise_on, on_claim),
     )
-    return _streamable(made)
-
-
-def _streamable(chain: GuardedChain[Input, Output]) -> GuardedChain[Input, Output]:
-    """``chain``; raises if its claims would be checked by a model that is still writing."""
-    if chain.stream_mode == "claims":
-        check_recorded(chain.models, "stream='claims'", "use stream='buffer'")
-    return chain
+    if stream == "claims":  # the model would be asked for log-probabilities while it writes
+        check_recorded(made.models, "stream='claims'", "use stream='buffer'")
+    return made
 
 
 class GuardedChain(RunnableSerializable[Input, Output]):

@@ -158,13 +158,12 @@ def _feedback_on(answer: GuardedAnswer) -> _Feedback:
     if run_id is None:
         raise NoRunError(f"no run is known of answer {answer.id!r}")
     trace_id, project = _traced(run_id, getattr(manager, "handlers", ()))
-    known = [v.p_true for v in answer.verdicts if v.p_true is not None]
     labels = Counter(verdict.label for verdict in answer.verdicts)
     return _Feedback(
         run_id=run_id,
         trace_id=trace_id,
         project=project,
-        score=min(known, default=None),
+        score=answer.score,
         value=answer.status,
         comment=", ".join(f"{label}: {n}" for label, n in sorted(labels.items())),
     )

@@ -39,7 +39,7 @@ def result_in(result: Any) -> Any:
     return result.result if type(result) is StopEvent else result
 
 
-def answer_in(result: Any, pieces: list[Any] | None = None) -> Answer:
+def answer_in(result: Any, pieces: list[Any] | None) -> Answer:
     """The answer in ``result``; ``pieces`` are the chunks of a stream."""
     result = result_in(result)
     if isinstance(result, AgentOutput):

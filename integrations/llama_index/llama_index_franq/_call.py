@@ -116,7 +116,7 @@ class Checked:
     answer: GuardedAnswer
     report: Mapping[str, Any]
     policy: Policy
-    advisory: bool = False
+    advisory: bool
 
     @property
     def text(self) -> str:
@@ -150,17 +150,13 @@ class Call:
     earlier: Sequence[NodeWithScore] = ()
     failure: Exception | None = None
 
-    def check(
-        self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
-    ) -> Checked:
+    def check(self, text: str, nodes: Sequence[NodeWithScore]) -> Checked:
         """Check ``text``, answered from ``nodes``; raises what the release does."""
-        return self._announced(self._checked(text, nodes, claims))
+        return self._announced(self._checked(text, nodes))
 
-    async def acheck(
-        self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
-    ) -> Checked:
+    async def acheck(self, text: str, nodes: Sequence[NodeWithScore]) -> Checked:
         """:meth:`check` in a thread, so that the event loop stays free."""
-        return self._announced(await asyncio.to_thread(self._checked, text, nodes, claims))
+        return self._announced(await asyncio.to_thread(self._checked, text, nodes))
 
     def aside(self, text: str, *, question: str, nodes: Sequence[NodeWithScore]) -> str:
         """Check a text that is returned with the answer; it is not reported and raises nothing.
@@ -188,10 +184,7 @@ class Call:
             answers = check_together(jobs)
         glue = ["", *(f"\n{place}: " for place in texts)]
         whole = joined(glue, answers) if texts else answers[0]
-        checked = Checked(
-            whole, report_of(whole, jobs[0].traces[0]), self.watch.guard.policy, self.watch.advisory
-        )
-        self._announced(checked)
+        checked = self._announced(self._reported(whole, jobs[0].traces[0]))
         left = dict(zip(texts, (answer.text for answer in answers[1:]), strict=True))
         stays = keeps(self.watch.guard.policy, answers[0])
         return checked, with_texts(found, left, named) if stays else None
@@ -213,15 +206,16 @@ class Call:
     def of_claims(self, answer: GuardedAnswer, trace: Trace) -> Checked:
         """The ``answer`` of a stream of claims, which was released already, and its ``trace``."""
         announce(answer.text)
-        return Checked(answer, report_of(answer, trace), self.watch.guard.policy)
+        return self._reported(answer, trace)
 
-    def _checked(
-        self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None
-    ) -> Checked:
+    def _checked(self, text: str, nodes: Sequence[NodeWithScore]) -> Checked:
         with unobserved():
-            job = self.job(text, nodes, claims)
+            job = self.job(text, nodes)
             answer = job.check()
-        report, policy = report_of(answer, job.traces[0]), self.watch.guard.policy
+        return self._reported(answer, job.traces[0])
+
+    def _reported(self, answer: GuardedAnswer, trace: Trace) -> Checked:
+        report, policy = report_of(answer, trace), self.watch.guard.policy
         return Checked(answer, report, policy, self.watch.advisory)
 
     def _announced(self, checked: Checked) -> Checked:

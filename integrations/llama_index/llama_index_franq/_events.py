@@ -90,11 +90,9 @@ def hear_langchain() -> None:
 
 def _install() -> None:
     hear_langchain()
-    handlers = get_dispatcher().event_handlers
-    if not any(isinstance(handler, _Router) for handler in handlers):
-        with _installing:
-            if not any(isinstance(handler, _Router) for handler in handlers):
-                get_dispatcher().add_event_handler(_Router())
+    with _installing:
+        if not any(isinstance(handler, _Router) for handler in get_dispatcher().event_handlers):
+            get_dispatcher().add_event_handler(_Router())
 
 
 class _Router(BaseEventHandler):

@@ -22,7 +22,7 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.schema import NodeWithScore
 
 from llama_index_franq._call import Call, Checked
-from llama_index_franq._streams import END, areleased_of, asteps, released_of, steps
+from llama_index_franq._streams import END, areleased, asteps, released, steps
 
 
 def released_text_or_object(
@@ -39,7 +39,7 @@ def released_text_or_object(
     left = steps(call.capture, chunks)
     state = next(left, END)
     if not _is_object(state):
-        yield from released_of(call, left if state is END else chain([state], left), nodes, done)
+        yield from released(call, left if state is END else chain([state], left), nodes, done)
         return
     while state is not END:
         last = _object(state)
@@ -62,7 +62,7 @@ async def areleased_text_or_object(
     left = asteps(call.capture, chunks)
     state = await anext(left, END)
     if not _is_object(state):
-        async for piece in areleased_of(call, _with_first(state, left), nodes, done):
+        async for piece in areleased(call, _with_first(state, left), nodes, done):
             yield piece
         return
     while state is not END:

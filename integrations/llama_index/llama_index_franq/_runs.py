@@ -100,8 +100,7 @@ class Runs:
 
     def enter(self, id_: str, args: BoundArguments, instance: Any, parent: str | None) -> None:
         """A span begins."""
-        with self._lock:
-            outer = self._open.get(parent or "")
+        outer = self._at(parent or "")
         if _method(id_) in _WRITES:
             self._heard[id_] = []
         if _answers(instance, id_) and not (outer and outer.instance is instance):
@@ -129,8 +128,7 @@ class Runs:
 
     def belongs(self, id_: str, parent: str | None) -> None:
         """A span or event is part of the call that is open at ``parent``."""
-        with self._lock:
-            outer = self._open.get(parent or "")
+        outer = self._at(parent or "")
         if outer is not None:
             self._put(id_, outer)
 

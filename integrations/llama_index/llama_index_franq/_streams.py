@@ -34,17 +34,10 @@ def released(
     nodes: Sequence[NodeWithScore],
     done: Callable[[Checked], None],
 ) -> Generator[str, None, None]:
-    """What can be released of a stream of text, in order; ``done`` is called with the result."""
-    return released_of(call, steps(call.capture, chunks), nodes, done)
+    """What can be released of a stream of text, in order; ``done`` is called with the result.
 
-
-def released_of(
-    call: Call,
-    chunks: Iterable[Any],
-    nodes: Sequence[NodeWithScore],
-    done: Callable[[Checked], None],
-) -> Generator[str, None, None]:
-    """:func:`released` for chunks that are observed already (by :func:`steps`)."""
+    ``chunks``: as :func:`steps` reads them.
+    """
     if call.watch.stream == "claims":
         yield from _claims(call, chunks, nodes, done)
         return
@@ -58,23 +51,13 @@ def released_of(
     yield checked.ending
 
 
-def areleased(
+async def areleased(
     call: Call,
     chunks: AsyncIterable[Any],
     nodes: Sequence[NodeWithScore],
     done: Callable[[Checked], Awaitable[None]],
 ) -> AsyncGenerator[str, None]:
-    """:func:`released` for async streams, with the check in a thread."""
-    return areleased_of(call, asteps(call.capture, chunks), nodes, done)
-
-
-async def areleased_of(
-    call: Call,
-    chunks: AsyncIterable[Any],
-    nodes: Sequence[NodeWithScore],
-    done: Callable[[Checked], Awaitable[None]],
-) -> AsyncGenerator[str, None]:
-    """:func:`areleased` for chunks that are observed already (by :func:`asteps`)."""
+    """:func:`released` for async streams (read by :func:`asteps`), with the check in a thread."""
     if call.watch.stream == "claims":
         async for text in _aclaims(call, chunks, nodes, done):
             yield text

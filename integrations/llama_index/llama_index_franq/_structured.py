@@ -23,7 +23,7 @@ class Fields:
     """An object as JSON ``text``, and a claim for each field that has a value.
 
     A claim reads ``field name: value``, nested names joined by a blank; its span is the value in
-    ``text``. ``value`` is the object as plain JSON values. Empty without an object.
+    ``text``. Empty without an object.
 
     Args:
         found: a pydantic object, a mapping, or a list of them.
@@ -33,9 +33,8 @@ class Fields:
         self._parts: list[str] = []
         self._length = 0
         self.claims: list[Claim] = []
-        self.value: Any = to_jsonable_python(found, fallback=str)
         if found is not None:
-            self._write(self.value, "")
+            self._write(to_jsonable_python(found, fallback=str), "")
 
     @property
     def text(self) -> str:

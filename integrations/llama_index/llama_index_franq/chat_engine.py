@@ -29,7 +29,7 @@ from llama_index_franq._engine import GuardedEngine
 from llama_index_franq._events import observed
 from llama_index_franq._evidence import nodes_found, unwritten
 from llama_index_franq._memory import HeldMemory
-from llama_index_franq._streams import areleased, released
+from llama_index_franq._streams import areleased, asteps, released, steps
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -152,8 +152,8 @@ class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
             report.update(beside.report(checked.report))
 
         def chunks() -> Generator[ChatResponse, None, None]:
-            nodes = nodes_of(response)
-            for text in released(turn.call, response.response_gen, nodes, done):
+            left = steps(turn.call.capture, response.response_gen)
+            for text in released(turn.call, left, nodes_of(response), done):
                 yield _chunk(text)
 
         return _streamed(response, beside, report, chat_stream=chunks())
@@ -171,8 +171,8 @@ class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
             report.update(beside.report(checked.report))
 
         async def chunks() -> AsyncGenerator[ChatResponse, None]:
-            nodes = nodes_of(response)
-            async for text in areleased(turn.call, response.async_response_gen(), nodes, done):
+            left = asteps(turn.call.capture, response.async_response_gen())
+            async for text in areleased(turn.call, left, nodes_of(response), done):
                 yield _chunk(text)
 
         return await asyncio.to_thread(_streamed, response, beside, report, achat_stream=chunks())

@@ -131,12 +131,12 @@ def wanted(run: int, action: str = "annotate") -> str:
     return text.replace("midnight.", "midnight [likely false].")
 
 
-def pieces_of(engine, way, run=7):
+def pieces_of(engine, way):
     if way == "sync":
-        return list(engine.query(question(run)).response_gen)
+        return list(engine.query(question(7)).response_gen)
 
     async def read():
-        response = await engine.aquery(question(run))
+        response = await engine.aquery(question(7))
         return [piece async for piece in response.async_response_gen()]
 
     return asyncio.run(read())

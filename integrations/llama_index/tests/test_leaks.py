@@ -65,14 +65,14 @@ def verdict(value: Any, run: int) -> str:
     return "checked" if kept(run).rstrip(".") in text else "hidden"
 
 
-async def cells(name: str, mode: str, run: int = RUN) -> dict[str, str]:
+async def cells(name: str, mode: str) -> dict[str, str]:
     try:
-        found = await SURFACES[name].ask(mode, guard(), run)
+        found = await SURFACES[name].ask(mode, guard(), RUN)
     except ValueError as refusal:
         if "streams whole answers only" not in str(refusal):
             raise
         return dict.fromkeys(COLUMNS, "refused")
-    return read(found, run)
+    return read(found, RUN)
 
 
 def read(found: Mapping[str, Any], run: int) -> dict[str, str]:

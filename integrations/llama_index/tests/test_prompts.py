@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from types import SimpleNamespace
 
 import pytest
 from llama_index.core import PromptTemplate
@@ -127,15 +126,11 @@ PIECES = ["Ça".encode(), b" va", b":", b" 3", b" \xe2\x82", b"\xac", b"."]
 SPANS = [(0, 2), (2, 5), (5, 6), (6, 8), (8, 10), (10, 11)]
 
 
-def chat_raw(pieces, as_object=False):
+def chat_raw(pieces):
     content = [
         {"token": p.decode(errors="replace"), "bytes": list(p), "logprob": -0.25 * i}
         for i, p in enumerate(pieces)
     ]
-    if as_object:
-        entries = [SimpleNamespace(**entry) for entry in content]
-        choice = SimpleNamespace(logprobs=SimpleNamespace(content=entries))
-        return SimpleNamespace(choices=[choice])
     return {"choices": [{"logprobs": {"content": content}}]}
 
 

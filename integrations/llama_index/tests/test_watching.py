@@ -67,10 +67,10 @@ def reported(watch, guard):
     return guard.traces
 
 
-def assert_own(trace, run, ids=("tall", "old")):
+def assert_own(trace, run):
     assert trace.question == question(run)
     assert trace.generation.text == said(f"run {run}")
-    assert [p.id for p in trace.passages] == [f"{run}-{part}" for part in ids]
+    assert [p.id for p in trace.passages] == [f"{run}-{part}" for part in ("tall", "old")]
     assert f"run {run} is tall" in trace.generation.prompt
 
 
