@@ -43,7 +43,7 @@ class Neighbours:
     def __init__(self) -> None:
         self._left = 0
 
-    def crowd(self) -> bool:
+    def busy(self) -> bool:
         """Whether other work used the cores lately; call it once for each forward pass."""
         if self._left <= 0:
             return False
@@ -108,7 +108,7 @@ def chosen_threads(work: float, most: int) -> int:
         return 1
     if (given := setting()) is not None:
         return given
-    if work < WORTH or most == 1 or _neighbours.crowd():
+    if work < WORTH or most == 1 or _neighbours.busy():
         return 1
     return min(most, usable_cores())
 

@@ -19,12 +19,11 @@ _AROUND_HEADINGS = frozenset({"heading", "citation", "greeting"})
 
 
 def unchecked_because(answer: str, why: Collection[str | None]) -> Unchecked | None:
-    """Return why nothing in an answer could be checked, None where that is no fault.
+    """Why nothing in an answer was checked although it may state something; None otherwise.
 
-    An answer that states nothing, such as a refusal or a greeting, is no fault. Code is: what it
-    says, or what JSON in it says, has been read by nobody. So is a lone "Yes.": it states something
-    that only the question tells. So are headings above nothing but a source: "**Tom Berg**" may be
-    the answer.
+    A refusal or a greeting states nothing: None. Code and JSON may state something, but are not
+    read as claims. A lone "Yes." states something that only its question tells. Of headings above
+    nothing but a source, one may be the answer: "**Tom Berg**".
 
     Args:
         answer: the whole text.

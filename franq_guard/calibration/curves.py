@@ -13,8 +13,8 @@ from franq_guard.franq import FloatArray
 Interpolation = Literal["linear", "step"]
 
 LEAST = 1e-3
-"""A probability nearer to 0 or 1 counts as this one: its log-odds must be finite, and so certain is
-no model."""
+"""A probability nearer to 0 or 1 counts as this one: its log-odds must be finite, and no model is
+that certain."""
 
 __all__ = ["Interpolation", "Knots", "Logistic", "Term", "curve_from", "log_odds", "sigmoid"]
 

@@ -23,7 +23,7 @@ Calibration = Literal["none", "global", "condition"]
 AnyCalibration = Literal["none", "global", "condition", "learned"]
 """Those of the paper, and logistic curves that are fitted together."""
 FAITHFUL_RANGE = (0.02, 0.98)
-"""``learned`` keeps P(faithful) this far from 0 and 1: so certain is no faithfulness model, and a
+"""``learned`` keeps P(faithful) this far from 0 and 1: no faithfulness model is that certain, and a
 claim of weight 0 would not affect a branch."""
 EVIDENCE_METHODS = "evidence + prior"
 """The ``methods`` of a calibrator that uses only the passages."""

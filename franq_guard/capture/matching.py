@@ -78,7 +78,8 @@ def calls_behind(answer: str, calls: Sequence[Call]) -> list[Call]:
 
 def same_text(one: str, other: str) -> bool:
     """Whether two texts are equal or one contains the other; False for blank texts."""
-    return _overlapping(one.strip(), other.strip()) and bool(other.strip())
+    one, other = one.strip(), other.strip()
+    return bool(one and other) and (one in other or other in one)
 
 
 def clipped(generation: Generation, answer: str) -> Generation:
@@ -218,10 +219,6 @@ def _share_of(text: str | None, wanted: Sequence[str]) -> float:
         return float(wanted[0] in held)
     pairs = set(pairwise(wanted))
     return len(pairs & set(pairwise(held))) / len(pairs)
-
-
-def _overlapping(text: str, wanted: str) -> bool:
-    return bool(text) and (text in wanted or wanted in text)
 
 
 def _within(position: int, size: int) -> int:

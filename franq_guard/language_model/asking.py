@@ -143,7 +143,7 @@ def _content(answer: Any) -> str:
 def _without_thoughts(reply: str) -> str:
     """The reply without what the model thought before it, in which a draft may differ from it.
 
-    Nothing where it ends while the model still thinks: of no reply nobody makes a label.
+    Empty if it ends while the model still thinks: then the reply itself is missing.
     """
     text = after_thoughts(reply).strip()
     return "" if as_tags(text).startswith(("<think", "\n<think")) else text

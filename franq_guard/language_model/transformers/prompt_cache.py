@@ -54,7 +54,7 @@ class PromptCache:
             self._cut(start)
         else:
             start, self.cache = 0, None
-        # Only kept once everything is read: a cache that was read half is of no use.
+        # Kept only once everything is read: a cache that is half filled is of no use.
         cache, self.cache, self._held = self.cache, None, []
         rows = torch.arange(len(context) - 1 - start, len(ids) - start)
         at = rows.to(self.network.device)

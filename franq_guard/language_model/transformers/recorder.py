@@ -141,7 +141,7 @@ class Recorder:
         return None
 
     def _opened(self, record: RecordedAnswer) -> None:
-        """Note that its tokens are asked for; those of the answer longest not asked for go."""
+        """Note that its tokens are asked for; free those of the answer not asked for longest."""
         with self._lock:
             self._open[id(record)] = record
             self._open.move_to_end(id(record))

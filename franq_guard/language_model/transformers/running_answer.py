@@ -74,9 +74,10 @@ class RunningAnswer:
         return Generation(text, tokens, asked.prompt, asked.prompt_ids, "captured")
 
     def _whole(self, text: str) -> RecordedAnswer:
-        """The answer so far, decoded as a whole: if ``text`` stands there, its complete characters.
+        """The answer so far, decoded as a whole.
 
-        Some decoders change what stands before a character while a byte of it is missing.
+        If ``text`` is found without the bytes of an incomplete last character, these are left out:
+        some decoders change what stands before a character while a byte of it is missing.
         """
         ((prompt_ids, ids, kept),) = self._call.so_far()
         whole = complete = RecordedAnswer(self._encoder, prompt_ids, ids, kept)
