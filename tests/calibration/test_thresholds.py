@@ -305,7 +305,7 @@ def test_what_counts_as_flagged_is_what_the_policy_acts_against(unsupported_true
         }
         for _ in range(100)
     ]
-    found = _promised(made, labelled(table), "d", alpha=0.9, delta=0.1)
+    found = _promised(made, labelled(table), "d", alpha=0.9, delta=0.1, about="true", options=None)
     policy = Policy()
     labels = [
         policy.label(
