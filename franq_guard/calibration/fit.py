@@ -88,14 +88,8 @@ def check_labels(
     """Reject labels that are too few, before time is spent on scoring.
 
     Returns how many answers with a claim that should pass set the threshold; 0 without a promise.
-
-    Args:
-        rows: ``is_true``, ``group`` and ``source`` of each claim, as for :func:`fit_calibrator`.
-        calibration: as for :func:`fit_calibrator`.
-        weights: as for :func:`fit_calibrator`.
-        at_most_flagged: as for :func:`fit_calibrator`.
-        confidence: as for :func:`fit_calibrator`.
-        about: as for :func:`fit_calibrator`.
+    The arguments are those of :func:`fit_calibrator`; of each row ``is_true``, ``group`` and
+    ``source`` are enough.
 
     Raises:
         TooFewLabelsError: too few claims or answers to fit on.

@@ -36,6 +36,7 @@ __all__ = [
     "pieces_of",
     "prompt_of",
     "read",
+    "text_prompt",
     "token_fields",
     "tokens_of_claims",
     "unconditional",
@@ -100,9 +101,13 @@ def prompt_of(model: LanguageModel, trace: Trace) -> str | Sequence[int]:
     generation = trace.generation
     if generation.prompt_token_ids is not None and not is_foreign(generation, model):
         return generation.prompt_token_ids
-    if generation.prompt is not None:
-        return generation.prompt
-    return model.render(rag_prompt(trace.question, trace.passages))
+    return text_prompt(model, trace)
+
+
+def text_prompt(model: LanguageModel, trace: Trace) -> str:
+    """:func:`prompt_of` as text, whatever ids are known."""
+    prompt = trace.generation.prompt
+    return model.render(rag_prompt(trace.question, trace.passages)) if prompt is None else prompt
 
 
 def contrast_of(model: LanguageModel, trace: Trace) -> Contrast:

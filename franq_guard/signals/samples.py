@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from franq_guard.language_model.base import LanguageModel
-from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import Generation, Trace
 from franq_guard.signals.likelihoods import (
     Fields,
@@ -14,6 +13,7 @@ from franq_guard.signals.likelihoods import (
     logprobs_of,
     pieces_of,
     prompt_of,
+    text_prompt,
 )
 from franq_guard.signals.nli_pairs import Nli, semantic_matrices
 from franq_guard.signals.request import TEMPERATURE, Request
@@ -45,7 +45,7 @@ def drawn(
     bare = [i for i, of in enumerate(known) if not of]
     if bare:
         asked = needed(model, "language_model")
-        prompts = [_text_prompt(asked, traces[i]) for i in bare]
+        prompts = [text_prompt(asked, traces[i]) for i in bare]
         made = asked.sample(prompts, n=n, max_new_tokens=max_new_tokens, temperature=temperature)
         for i, of in zip(bare, made, strict=True):
             known[i] = of
@@ -97,8 +97,3 @@ def _similarities(embed: Embed, samples: Sequence[Drawn], *, per_token: bool) ->
             "similarity": similarity[start:end, start:end],
             "relevances": relevances[start:end] or None,
         }
-
-
-def _text_prompt(model: LanguageModel, trace: Trace) -> str:
-    prompt = trace.generation.prompt
-    return model.render(rag_prompt(trace.question, trace.passages)) if prompt is None else prompt

@@ -179,8 +179,7 @@ class Events(BaseCallbackHandler):
         run.info = {**(first.generation_info or {}), **metadata}
         calls = [call["args"] for call in getattr(message, "tool_calls", ())]
         run.arguments = [text for _, text in texts_in(calls)]
-        elsewhere = text_of(message) if isinstance(message, BaseMessage) else ""
-        run.text, run.ended_at, run.ended = first.text or elsewhere, monotonic(), True
+        run.text, run.ended_at, run.ended = text_in(response), monotonic(), True
 
     def _enter(
         self, run_id: UUID, parent_run_id: UUID | None, model_run: ModelRun | None = None
@@ -189,6 +188,13 @@ class Events(BaseCallbackHandler):
             self._parents[run_id] = parent_run_id
             if model_run is not None:
                 self._models[run_id] = model_run
+
+
+def text_in(response: LLMResult) -> str:
+    """What a model wrote; where that is no text, a refusal or the words of its audio."""
+    first = response.generations[0][0]
+    message = getattr(first, "message", None)
+    return first.text or (text_of(message) if isinstance(message, BaseMessage) else "")
 
 
 current: ContextVar[Events | None] = ContextVar("franq_capture", default=None)

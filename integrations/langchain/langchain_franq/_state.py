@@ -75,10 +75,7 @@ def _is_pair(item: Any) -> bool:
 
 def _messages(value: Any) -> Any:
     """A list of messages, also from a single one, tuples and dicts."""
-    if isinstance(value, (list, tuple)) and not _is_message_pair(value):
+    is_one = _is_pair(value) and isinstance(value[1], str)  # a role and a text
+    if isinstance(value, (list, tuple)) and not is_one:
         return as_messages(value)
     return as_messages([value]) if value else value
-
-
-def _is_message_pair(value: Any) -> bool:
-    return isinstance(value, tuple) and _is_pair(value) and isinstance(value[1], str)

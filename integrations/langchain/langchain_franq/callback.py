@@ -19,9 +19,9 @@ from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import FoundForTexts, Watching
 from franq_guard.streaming.release import OnReport
 from langchain_franq._beside import texts_to_check
+from langchain_franq._events import text_in
 from langchain_franq._find import models_of
 from langchain_franq._job import job_of
-from langchain_franq._messages import text_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
 from langchain_franq._shapes import NO_ANSWER, has_stopped, locate, question_of
@@ -235,7 +235,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
     # In the thread of the checks --------------------------------------------------------------
 
     def _job(self, root: Root, outcome: Any) -> Job | None:
-        output = _text_in(outcome) if isinstance(outcome, LLMResult) else outcome
+        output = text_in(outcome) if isinstance(outcome, LLMResult) else outcome
         jobs = [self._gathered(root, output, text) for text in self._answers(root, output)]
         if len(jobs) < 2:
             return jobs[0] if jobs else None
@@ -289,12 +289,6 @@ class FranqCallback(Watching, BaseCallbackHandler):
             id=str(root.run_id),
             also_seen=seen_in_tools(messages_in(given, output), self._found_for.found),
         )
-
-
-def _text_in(outcome: LLMResult) -> str:
-    first = outcome.generations[0][0]
-    message = getattr(first, "message", None)
-    return first.text or (text_of(message) if isinstance(message, BaseMessage) else "")
 
 
 def _texts_of_models(root: Root, output: Any) -> list[str]:
