@@ -35,11 +35,6 @@ class Store(Generic[T]):
     def __len__(self) -> int:
         return len(self._values)
 
-    @property
-    def size(self) -> int:
-        """Total size of all values."""
-        return self._size
-
     def put(self, key: str, value: T, *, size: int = 0) -> None:
         """Store ``value`` and drop the oldest ones if needed; skip it if it alone is too large."""
         self._drop(key)
