@@ -31,9 +31,7 @@ ANY_MARK = re.compile("|".join([*map(re.escape, MARKS.values()), CITATION_MARK])
 """Finds every mark that a policy may put into a text: of labels and of wrong citations."""
 _CLOSING = ".!?…,;:。！？ \n"
 _OF_LINKS = ("[", "(")
-_LINK = re.compile(
-    r"\[[^\[\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])[*_~`\"”’)\]]*"
-)
+_LINK = re.compile(r"\[[^\[\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])[*_~`\"”’)\]]*")
 """A link in Markdown, with the marks that close what is around it."""
 _MAY_BE_WEAK: tuple[Label, ...] = (*WEAK, "unclear")
 _WORST_FIRST: tuple[Label, ...] = (*_MAY_BE_WEAK, "unverified")
