@@ -29,6 +29,8 @@ MARKS: dict[Label, str] = {
 }
 ANY_MARK = re.compile("|".join([*map(re.escape, MARKS.values()), CITATION_MARK]))
 """Finds every mark that a policy may put into a text: of labels and of wrong citations."""
+_ANNOUNCES = frozenset({"lead-in", "heading", "table header", "citation", "greeting"})
+"""Reasons why a stretch is no claim for which it says nothing without claims around it."""
 _CLOSING = ".!?…,;:。！？ \n"
 _OF_LINKS = ("[", "(")
 _LINK = re.compile(r"\[[^\[\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])[*_~`\"”’)\]]*")
@@ -56,7 +58,8 @@ class Policy:
             treats them as weak. There are no claims to mark in an answer of nothing but code, JSON
             or reasoning, in a lone "Yes." that only its question explains, and where the splitter
             found nothing: ``closed`` replaces these whole, unless the action is ``annotate``.
-        replacement: the text of a blocked answer, and of one that has no text after filtering.
+        replacement: the text of a blocked answer, and of one that has no text after filtering, or
+            only headings, sources, a greeting or a "Here is what I found:".
         weak: the labels to act against, out of ``false``, ``doubtful``, ``unsupported`` and, not by
             default, ``unclear``. Claims with another label get no mark, except ``unverified`` ones.
 
@@ -180,7 +183,10 @@ class Policy:
         weak = [i for i, verdict in enumerate(verdicts) if self.is_weak(verdict)]
         if self.action == "block":
             return self.replacement if weak else self._annotated(answer, verdicts)
-        return self._filter(answer, verdicts, weak) or (self.replacement if weak else answer)
+        left = self._filter(answer, verdicts, weak)
+        if weak and _only_announces(left, answer, verdicts):
+            return self.replacement
+        return left
 
     def so_far(self, answer: str, verdicts: Sequence[Verdict]) -> str:
         """:meth:`apply` for an unfinished answer; never returns the replacement.
@@ -217,6 +223,15 @@ class Policy:
         claims = _shifted(verdicts, marks)
         kept = remove_claims(_insert(answer, marks), claims, weak)
         return kept if kept.strip() else ""
+
+
+def _only_announces(left: str, answer: str, verdicts: Sequence[Verdict]) -> bool:
+    """Whether filtering left nothing, or no more than "Here is what I found:" and the like."""
+    for verdict in verdicts:
+        if verdict.claim.not_a_claim in _ANNOUNCES:
+            for span in verdict.claim.spans:
+                left = left.replace(answer[slice(*span)], "", 1)
+    return not any(map(str.isalnum, left))
 
 
 def status_of(verdicts: Sequence[Verdict], answer: str) -> Status:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from franq_guard.claims import RuleSplitter
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import WEAK, Policy, annotate, status_of
 from franq_guard.records import Claim, Verdict
@@ -180,6 +181,26 @@ def test_filter_of_everything_gives_the_replacement(verdicts):
     policy = Policy(action="filter", threshold=1.0)
     weak = [verdict(i, "doubtful", 0.4) for i in range(3)]
     assert policy.apply(ANSWER, weak) == policy.replacement
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("Here is what I found:\n\n- Rome is new.\n- Rome is big.", None),
+        ("Hello!\n\n## Rome\n\nRome is new [1].\n\nSources:\n[1] Lee", None),
+        ("| City | Age |\n|---|---|\n| Rome | new |", None),
+        ("I do not know its size. Rome is new.", "I do not know its size."),
+        ("Rome is new.\n\n```\nrun()\n```", "```\nrun()\n```"),
+    ],
+)
+def test_filter_replaces_what_only_announced_the_removed_claims(answer, left):
+    claims = RuleSplitter().split(answer)
+    found = [replace(verdict(0, "false", 0.1), claim=claim) for claim in claims]
+    for k, one in enumerate(found):
+        if one.claim.not_a_claim is not None:
+            found[k] = replace(one, label="not-a-claim", p_true=None)
+    policy = Policy(action="filter")
+    assert policy.apply(answer, found) == (policy.replacement if left is None else left)
 
 
 def test_block_replaces_when_anything_is_weak(verdicts):

@@ -433,6 +433,14 @@ def test_nothing_left_is_replaced_at_the_end():
     assert answer.text == "Nothing sure."
 
 
+def test_what_only_announced_the_removed_claims_is_followed_by_the_replacement():
+    guard = guard_of(policy=Policy(action="filter", replacement="Nothing sure."))
+    text = f"Here is what I found:\n\n- {SENTENCES[3]}\n- Zebras paint walls."
+    left, answer = streamed(guard, pieces_of(text))
+    assert "".join(left) == answer.text == "Here is what I found:\n\nNothing sure."
+    assert guard.check_trace(trace(text)).text == "Nothing sure."
+
+
 NOT_READ = [
     '{"answer": "Marie Curie was born in Berlin."}',
     '{"answers": [' + ", ".join(f'"Pier {n} is wide."' for n in range(200)) + "]}",  # over 2,000
