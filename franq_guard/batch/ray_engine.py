@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["configured", "packed", "run_pass", "started"]
 
+_log = logging.getLogger(__name__)
 _ASIDE = 3  # cores, on paper: leaving out rows that are done, cutting batches, reading and writing
 _LITTLE = 0.1  # the share of a core that reading and writing take
 _STARTS = 3  # how often Ray is started before we give up
@@ -128,15 +129,51 @@ def run_pass(
         "batch_size": min(settings.batch_size, go.batch_rows),
     }
     try:
-        with configured(_checkpointing(outputs)), _counted(outputs, progress):
+        with configured(_checkpointing(outputs)), _reasons_told(), _counted(outputs, progress):
             _checked(go, sources, settings, checker, actors).write_parquet(
                 outputs.rows,
                 min_rows_per_file=settings.file_rows,
                 ray_remote_args={"num_cpus": _LITTLE},
             )
     except ray.exceptions.RayError as error:
-        said = [line for line in str(error).splitlines() if line.strip()]
-        raise RuntimeError(f"Ray ended the run: {said[-1].strip() if said else error!r}") from error
+        raise RuntimeError(f"Ray ended the run: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    """The last line of what Ray says: the error itself, after the traceback of another process."""
+    said = [line for line in str(error).splitlines() if line.strip()]
+    return said[-1].strip() if said else repr(error)
+
+
+class _Reasons(logging.Handler):
+    """Tells in one line, and once, why rows have no result; Ray shows its code for each batch."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self._told: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        reason = _reason(error) if error else record.getMessage()
+        if reason not in self._told:
+            self._told.add(reason)
+            _log.warning("rows are left without a result for now: %s", reason)
+
+
+@contextmanager
+def _reasons_told() -> Iterator[None]:
+    """What Ray says of batches that failed is told by us, on the terminal alone."""
+    logger, reasons = logging.getLogger("ray.data"), _Reasons()
+    shown = [(one, one.level) for one in logger.handlers if isinstance(one, logging.StreamHandler)]
+    for handler, _ in shown:
+        handler.setLevel(logging.CRITICAL)
+    logger.addHandler(reasons)
+    try:
+        yield
+    finally:
+        logger.removeHandler(reasons)
+        for handler, level in shown:
+            handler.setLevel(level)
 
 
 def _checked(

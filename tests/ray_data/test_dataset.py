@@ -102,8 +102,11 @@ def test_a_row_that_ends_its_process_gets_an_error_and_the_others_their_results(
     rows = [row(n) for n in range(60)]
     rows[20] = row(20, f", says {POISON}")
     file = write_lines(tmp_path / "rows.jsonl", rows)
-    report = start(JOB, "marking", 8, 10, tmp_path / "out", file).end()
+    job = start(JOB, "marking", 8, 10, tmp_path / "out", file)
+    report = job.end()
     assert report["done"] == 60
+    assert "rows are left without a result for now: " in job.messages
+    assert "Traceback" not in job.messages
     assert sum(report["errors"].values()) == 1
     failed = [r for r in results(tmp_path / "out") if r["error"]]
     assert [r["row"] for r in failed] == [21]
