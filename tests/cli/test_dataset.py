@@ -1,7 +1,11 @@
 """``franq dataset annotate`` and ``agree``: what they keep, print and refuse."""
 
+import itertools
 import json
 import re
+import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -160,6 +164,7 @@ def test_rates_are_of_the_models_own_answers(run, folder):
         ),
         (("agree", "SET", "--confidence", "2"), "between 0 and 1"),
         (("agree", "/nowhere"), "is not a claim set"),
+        (("review", "SET", "--csv-in", "/no.csv", "--reviewer", "a"), "error: /no.csv: No such"),
         (("annotate", "SET", "--judge", "http://host/v1"), "Write http://host/v1#NAME"),
         (("annotate", "SET", "--judge", "nothing"), "no language model 'nothing'"),
         (("annotate", "SET", "--judge", "m", "--labels-by", "x"), "must be reply or probability"),
@@ -174,6 +179,13 @@ def test_wrong_use_says_what_to_do(run, folder, words, message):
     result = run("dataset", *(folder if word == "SET" else word for word in words))
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
+
+
+def test_a_description_that_is_none_is_named(run, folder):
+    (folder / "set.json").write_text('{"schema": "franq.cl')
+    result = run("dataset", "agree", folder)
+    assert result.exit_code == 2
+    assert "set.json does not describe a claim set" in " ".join(result.stderr.split())
 
 
 def test_a_set_without_answers_is_named(run, tmp_path):
@@ -221,6 +233,49 @@ def test_build_asks_about_documents_and_goes_on(run, tmp_path, monkeypatch):
     other = run(*words, "-k", 1)
     assert other.exit_code == 2
     assert "other settings (k)" in other.stderr
+
+
+def test_a_server_that_goes_away_while_it_answers_is_no_traceback(run, tmp_path, monkeypatch):
+    from franq_guard.language_model import loading
+    from franq_guard.language_model.server.completions import Completions
+    from franq_guard.testing import FakeLanguageModel
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        gone = Completions(f"http://127.0.0.1:{free.getsockname()[1]}/v1", "m")
+    answers = itertools.chain(["The bridge was opened in 1912."] * 8, iter(lambda: None, 0))
+
+    def answer(prompt):
+        return next(answers) or gone.complete(prompt, max_tokens=1)
+
+    model = FakeLanguageModel(answers=answer)
+    monkeypatch.setattr(loading, "language_model_from", lambda *where, **settings: model)
+    (tmp_path / "docs").mkdir()
+    text = " ".join(f"The bridge of town {n} was opened in {1900 + n}." for n in range(20))
+    (tmp_path / "docs" / "a.txt").write_text(text)
+    words = ("--documents", tmp_path / "docs", "--out", tmp_path / "set", "--edits", 0)
+    result = run("dataset", "build", *words)
+    assert result.exit_code == 1, result.output
+    assert "error: no answer from http://127.0.0.1:" in result.stderr
+    assert "what was done is kept; run the same command again to go on" in result.stderr
+    assert len(ClaimSet(tmp_path / "set").answers()) == 8
+
+
+def test_a_full_disk_is_said_with_the_way_to_go_on(folder):
+    words = ("dataset", "annotate", folder, "--judge", "bundled", "--name", "n" * 100)
+    code = (
+        "import resource, sys; from franq_guard.cli.app import main; from franq_guard.testing "
+        "import FakeLanguageModel; from franq_guard.language_model import loading; "
+        "loading.language_model_from = lambda *where, **settings: FakeLanguageModel(); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)); main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert "error: File too large" in ended.stderr
+    assert "what was done is kept; run the same command again to go on" in ended.stderr
+    assert 0 < len(ClaimSet(folder).judgements()) < 6
 
 
 def test_build_says_what_its_answers_can_promise(run, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franq_guard.cli.console import fail, needing, say, tell, working
+from franq_guard.cli.console import fail, message_of, needing, say, tell, working
 from franq_guard.cli.dataset.sets import SetArgument, opened
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _read(claims: ClaimSet, file: Path, reviewer: str | None) -> None:
     try:
         count = read_table(claims, file, reviewer)
     except (ValueError, OSError) as error:
-        fail(str(error))
+        fail(message_of(error))
     tell(f"{count} votes of {reviewer} kept")
 
 

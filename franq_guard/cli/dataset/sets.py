@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franq_guard.cli.console import fail, say
+from franq_guard.cli.console import fail, message_of, say
 
 if TYPE_CHECKING:
     from franq_guard.datasets.claim_set import ClaimSet
@@ -25,18 +25,30 @@ def opened(folder: Path) -> ClaimSet:
 
     try:
         found = ClaimSet(folder)
-    except ValueError as error:
-        fail(str(error))
+    except (ValueError, OSError) as error:
+        fail(message_of(error))
     if not found.answers():
         fail(f"{folder} holds no answer yet: run `franq dataset build` first")
     return found
 
 
+_GO_ON = "what was done is kept; run the same command again to go on"
+
+
 @contextmanager
 def resumable() -> Iterator[None]:
-    """At Ctrl-C, say that nothing is lost and how to go on, and end with exit code 130."""
+    """At Ctrl-C, on a full disk or without the server, say that nothing is lost and how to go on.
+
+    The exit code is 130 after Ctrl-C, else 1.
+    """
+    from franq_guard.language_model.server.completions import ServerError
+
     try:
         yield
     except KeyboardInterrupt:
-        say("stopped: what was done is kept; run the same command again to go on")
+        say(f"stopped: {_GO_ON}")
         raise typer.Exit(130) from None
+    except (OSError, ServerError) as error:
+        say(f"error: {message_of(error)}")
+        say(_GO_ON)
+        raise typer.Exit(1) from None

@@ -33,17 +33,20 @@ class ClaimSet:
 
     Raises:
         ValueError: if ``folder`` is not a claim set; :meth:`create` makes one.
+        OSError: if it cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
             described = json.loads((folder / "set.json").read_text(encoding="utf-8"))
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             raise ValueError(
                 f"{folder} is not a claim set (it has no set.json): make one with "
                 "`franq dataset build`"
             ) from None
+        except ValueError:  # no JSON
+            described = None
         if not isinstance(described, dict) or described.get("schema") != SCHEMA:
             raise ValueError(f"{folder / 'set.json'} does not describe a claim set ({SCHEMA})")
         self.settings: dict[str, Any] = described["settings"]
