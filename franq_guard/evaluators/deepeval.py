@@ -35,6 +35,9 @@ class FranqMetric(BaseMetric):
         threshold: the lowest score of a successful test case. The guard's policy must also let the
             answer pass: it uses the calibrator's threshold and the labels, which say more than the
             score.
+
+    Raises:
+        TypeError, ValueError: for arguments of the wrong kind, or a threshold outside [0, 1].
     """
 
     _required_params: ClassVar[list[Any]] = [
@@ -45,6 +48,8 @@ class FranqMetric(BaseMetric):
 
     def __init__(self, guard: Guard, threshold: float = 0.0) -> None:
         check_guard("FranqMetric", guard)
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold is compared with a score in [0, 1]; got {threshold}")
         # DeepEval copies a metric by reading attributes with the same names as these arguments.
         self.guard, self.threshold = guard, threshold
         self.passed: bool | None = None

@@ -171,6 +171,8 @@ def test_a_deepeval_metric_may_ask_for_more_than_the_policy(guard, score):
     strict = FranqMetric(guard, threshold=1.0)
     assert strict.measure(case(TRUE)) == pytest.approx(score(TRUE))
     assert strict.is_successful() is False
+    with pytest.raises(ValueError, match="got 70"):
+        FranqMetric(guard, threshold=70)  # nothing would ever pass
 
 
 async def _awaited(metric, test_case):
