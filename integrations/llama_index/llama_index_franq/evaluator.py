@@ -10,9 +10,10 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.prompts.mixin import PromptDictType
 
-from franq_guard import Generation, GuardedAnswer, Passage, Trace
+from franq_guard import GuardedAnswer, Passage, Trace
 from franq_guard.capture.outlet import REPORT_KEY, check_guard
 from franq_guard.evaluators.assessment import assess
+from franq_guard.rows.traces import trace_of
 from llama_index_franq._capture import Capture
 from llama_index_franq._evidence import passage_of, unwritten
 
@@ -58,9 +59,10 @@ class FranqEvaluator(BaseEvaluator):
         """Check ``response`` to ``query`` against ``contexts``.
 
         Raises:
+            TypeError: if ``contexts`` is one text instead of a list of texts.
             ValueError: if one of the three is missing.
         """
-        trace = _trace(query, response, [Passage(text) for text in contexts or ()])
+        trace = _trace(query, response, contexts or ())
         if contexts is None:
             raise ValueError("FranqEvaluator needs contexts: the passages the answer was given")
         return self._result(trace, self._guard.check_trace(trace))
@@ -116,10 +118,10 @@ class FranqEvaluator(BaseEvaluator):
         )
 
 
-def _trace(query: str | None, response: str | None, passages: Sequence[Passage]) -> Trace:
+def _trace(query: str | None, response: str | None, passages: Sequence[str | Passage]) -> Trace:
     if not (query or "").strip() or response is None:
         raise ValueError("FranqEvaluator needs a query and a response: FRANQ asks both")
-    return Trace(str(query), tuple(passages), Generation(response))
+    return trace_of(str(query), passages, response)
 
 
 def _written(response: Response | None) -> str | None:

@@ -86,6 +86,11 @@ def test_missing_values_are_refused():
         evaluator.evaluate_response(query="Q?")
 
 
+def test_one_text_is_no_list_of_contexts():
+    with pytest.raises(TypeError, match="list of strings"):  # it would be read letter by letter
+        FranqEvaluator(Fixed()).evaluate("Q?", "A", "The tower is tall.")
+
+
 def test_a_response_brings_its_nodes_and_a_guarded_one_its_own_text():
     guard = Fixed(GOOD)
     evaluator = FranqEvaluator(guard)
