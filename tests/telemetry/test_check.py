@@ -146,6 +146,13 @@ def test_what_is_no_claim_is_counted_apart(seen):
     assert [event.attributes["franq.claim.index"] for event in seen.claims] == [1]
 
 
+def test_an_answer_that_states_nothing_has_neither_score_nor_error(seen):
+    guard().check_trace(trace("I do not know."))
+    (result,) = seen.answers
+    assert result.attributes["gen_ai.evaluation.score.label"] == "ok"
+    assert not {"gen_ai.evaluation.score.value", "error.type"} & set(result.attributes)
+
+
 def test_an_answer_and_the_policy_are_as_without(seen):
     seen_by = [guard(policy=Policy(action="filter")).check_trace(trace())]
     configure()
