@@ -115,39 +115,3 @@ LONGER: Final = replace(
     DISTILLATION, student=replace(DISTILLATION.student, epochs=5, seed=41), kept=6, made=110_000,
     crossed=4_000, beside_sentence=(30_000, 25_000), elsewhere=50_000, seed=6, mean=True,
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Further:
-    """The small network reads new claims and keeps what it says of others.
-
-    Args:
-        run: its rates and epochs; `repeated` and `generated` are of the pairs that it keeps.
-        written: written pairs among these.
-        answers: claims of answers among these.
-        kept: so many of all these are read in an epoch.
-        smoothing: the share of the new claims' labels that is spread over the classes.
-        share: of the classes' probabilities in the loss; the rest is the labels'.
-    """
-
-    run: Recipe
-    written: int
-    answers: int
-    kept: int
-    smoothing: float
-    share: float
-
-    @property
-    def distillation(self) -> Distillation:
-        """The same in the form that `distil.StudentRun` reads."""
-        return replace(DISTILLATION, student=self.run, share=self.share)
-
-
-#: Twice over the new claims, on a CPU in half an hour.
-FURTHER: Final = Further(
-    run=Recipe(
-        epochs=2, generated=5_000, repeated=0.35, batch_tokens=4096, rate=6e-5, head_rate=1.2e-4,
-        dropout=0.05, averaging=0.99, seed=71,
-    ),
-    written=5_000, answers=9_000, kept=6_000, smoothing=0.06, share=0.9,
-)  # fmt: skip
