@@ -253,14 +253,14 @@ class _Draft:
                 placed.append((a, words))
         if self.in_place:
             inside = {self.first, *self.members}
-            commas = {
-                at  # that ends the aside
+            placed += (
+                (at, ", ")  # that ends the aside
                 for opening, closing, at, after in parts.set_in_commas
                 if {opening, after} <= inside and closing not in inside
-            }
-            if parts.main in self.members and (last := parts.before(parts.main)) not in inside:
-                commas.add(parts.pieces[last][-1][0])  # that ends "Although it is old"
-            placed += ((at, ", ") for at in commas)
+            )
+            if parts.main in self.members and parts.before(parts.main) not in inside:
+                right_before = parts.pieces[parts.main][0][0] - 1
+                placed.append((right_before, ", "))  # that ends "Although it is old"
         return _tidy(_join([words for _, words in sorted(placed)]), mark)
 
 
@@ -361,7 +361,8 @@ def _join(parts: Sequence[str]) -> str:
         if out and not out[-1].isspace() and part[:1].isalnum():
             out += " "
         out += part
-    return re.sub(r"(?<!\s)\s+([,;.!?])", r"\1", re.sub(r"[ \t]{2,}", " ", out.strip()))
+    out = re.sub(r"(?<!\s)\s+([,;.!?])", r"\1", re.sub(r"[ \t]{2,}", " ", out.strip()))
+    return re.sub(r",{2,}", ",", out)  # of two claims, each with its comma
 
 
 def _tidy(sentence: str, mark: str) -> str:

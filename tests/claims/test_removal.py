@@ -23,6 +23,7 @@ TEAM = "The team moved to Ulm in May, drawing with Bern and winning against Graz
 GATE = "The gate, which opened in 1937 and is red, was designed by Ann Lee."
 BUT = "Although leaving would break the law, Tom decides to go, and invites Ann."
 WHILE = "While it rained, the gate, which is red, stood open for ten days."
+FLAGS = "The flags, named Red Sun and Blue Moon, were sewn by Lee, and are sold."
 LIFT = 'Though the tower is old and has no lift, "Ada" is new and has one.'
 BIRDS = "While some birds, such as parrots, are known for tricks, they do not count."
 NAMES = "The list has many names, including Ann, Eva, and Tom.[1]"
@@ -68,6 +69,7 @@ SO = "She was born in Ulm, left in May, and was the first woman to do so."
         (BUT, (2,), "Although leaving would break the law, Tom decides to go."),
         (BUT, (1,), "Leaving would break the law. Tom invites Ann."),
         (WHILE, (0,), "The gate stood open for ten days. The gate is red."),
+        (FLAGS, (0,), "The flags were named Red Sun and Blue Moon, and are sold."),
         (LIFT, (0,), 'The tower has no lift. "Ada" is new and has one.'),
         (LIFT, (1,), 'Though the tower is old, "Ada" is new and has one.'),
         (LIFT, (2,), 'The tower is old and has no lift. "Ada" has one.'),
