@@ -96,6 +96,8 @@ def test_it_runs_without_network():
 def test_no_token_stands_in_it():
     set_there = " ".join(one.value for one in FOUND if one.name in ("ARG", "ENV")).lower()
     assert not re.search(r"(token|key|secret|password)s?=", set_there)
+    # deploy/compose.yaml asks for a file of tokens that does not enter the repository.
+    assert ".env" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
 
 def test_compose_starts_the_image_with_least_rights():
