@@ -3,8 +3,8 @@
 The passages and claims are our own and name nothing real, so that no model knows them by heart. The
 counts are of the guard's labels, at the shipped cuts, and hold it to what it can do today. It does
 not reach what is wanted: it flags 8 of the 60 free paraphrases, and of 30 changed relations
-("bought" for "was bought by") it finds 23. ``pytest -s`` prints the counts. Every fourth passage is
-read here, and all of them by ``make test-slow``.
+("bought" for "was bought by") it finds 23. ``pytest -s`` prints the counts of every fourth
+passage, ``pytest -s -m slow`` those of all.
 """
 
 import json
