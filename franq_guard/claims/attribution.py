@@ -13,6 +13,7 @@ from franq_guard.records import Passage, Span
 
 __all__ = [
     "FILE",
+    "NOTE",
     "NUMBERED_PASSAGE",
     "PAGE",
     "REPORTED_IN",
@@ -45,6 +46,12 @@ SOURCE_IN_ROUND = (
 
 A file without a page may be part of the statement: "The settings (config.md) are read first."
 """
+NOTE = re.compile(
+    r"\s*\[\[[^\[\]\n]*\]\](?:\([^()\s]*\))?|\s*【[^【】\n]*】|[¹²³⁰⁴-⁹]+"
+    r"|\s*\[(?=[^\[\]\n]*\d|[Ss]ource)[^\[\]\n]*\](?:\([^()\s]*\))?"
+    r"|\s+\((?=[^()\n]*\d|(?i:source|see|\[))(?:[^()\n]|\([^()\s]*\))*\)|\s+\(https?://[^()\s]*\)"
+)
+"""A citation behind a statement, with the blanks before it: " [2]", " (Lee 2001)"."""
 _NUMBER = r"(?:\[\^?\d{1,3}\]|\d{1,3}(?!\w))"
 _REF = (
     rf"(?:(?i:the )?(?i:{_PLACE})s? ?#?)?{_NUMBER}"

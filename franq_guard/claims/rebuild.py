@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from franq_guard.basics.text import common_start
+from franq_guard.claims.attribution import NOTE
 from franq_guard.claims.rules.enclosed import around, enclosed
-from franq_guard.claims.sentences import HIGH_NUMBERS
-from franq_guard.claims.spans import merged
+from franq_guard.claims.spans import merged, subtract
+from franq_guard.claims.tidy import EDGE, TERMINAL, joined, noted, tidy
 from franq_guard.records import Claim, Span
 
-_EDGE = " \t\n,;:–—"
-_ENDS = "[.!?…。！？]"
-_MARKS = r"[\"”’')\]*_`]"
-_TERMINAL = re.compile(
-    rf"(?<!{_ENDS}){_ENDS}++{_MARKS}*{HIGH_NUMBERS}$"
-    rf"|(?<!{_ENDS})(?:{_ENDS}++|(?<!{_MARKS})){_MARKS}*(?:\[\d{{1,3}}\])*$"
-)
 _JOINER = re.compile(r",?\s*(?:and|or)\b", re.IGNORECASE)
 _ASIDE = re.compile(r",\s*(?:who|which|whose|an?|the)\b", re.IGNORECASE)
 _RELATIVE = re.compile(r",\s*(?:who|which|whose)\b", re.IGNORECASE)
 _BARE_COMMA = re.compile(r",(?!\s*(?:but|yet|so|nor|while|whereas|although|though)\b)", re.I)
 _CONTRAST = re.compile(r"(?:although|though|while|whereas)\b", re.IGNORECASE)
-_HANGING = re.compile(r"[\s,;:–—]+(?:and|or|but|while|whereas)$|[,;:–—]\s*(?:yet|so)$", re.I)
-"""Conjunctions that join nothing any more; not "to do so" and "not yet"."""
 _WORD = re.compile(r"\w+")
-_NOTE_MARK = re.compile(r"\[\d{1,3}\]")
 _MIN_ALIGNED = 0.5
 
 
@@ -52,7 +43,7 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
     drafts = _drafts(parts, in_place=True)
     if parts.main is not None and drafts and parts.main not in drafts[0].members:
         drafts = _drafts(parts, in_place=False)
-    end = _TERMINAL.search(text, *sentence)
+    end = TERMINAL.search(text, *sentence)
     mark = end.group() if end else ""
     written = [words for draft in drafts if (words := draft.write(parts, mark))]
     return " ".join([*_not_repeated(written, mark), *written[-1:]])
@@ -61,7 +52,8 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
 def _not_repeated(written: Sequence[str], mark: str) -> Iterator[str]:
     """The sentences but the last, without "It is old." before "It is old, like Rome."."""
     for words, after in pairwise(written):
-        if not after.startswith(words.removesuffix(mark).removesuffix(".") + ","):
+        begun = NOTE.sub("", words).removesuffix(mark).removesuffix(".")
+        if not after.startswith(f"{begun},"):
             yield words
 
 
@@ -201,6 +193,15 @@ class _Parts:
         word = _WORD.search(_after_joiner(self.text[slice(*self.pieces[k][0])]))
         return word.group().lower() if word else ""
 
+    def notes(self, claims: Iterable[int]) -> list[str]:
+        """The citations behind the first of these claims that has any."""
+        for k in claims:
+            gaps = subtract(self.pieces[k], self.claims[k].spans)
+            found = [m.group() for a, b in gaps for m in NOTE.finditer(self.text, a, b)]
+            if found or any(NOTE.search(self.text, a, b) for a, b in self.pieces[k]):
+                return found
+        return []
+
     def before(self, k: int) -> int:
         """The claim whose words stand right before those of ``k``."""
         start = self.pieces[k][0][0]
@@ -239,10 +240,15 @@ class _Draft:
         first_text = parts.claims[self.first].text or _own_words(
             parts.text, parts.pieces[self.first]
         )
+        last, count = [self.first, *self.members][-1], len(parts.claims)
+        notes = parts.notes(range(last, count))  # one at the end is for all claims before it
+        if last < count - 1 and notes and "".join(notes) not in mark:
+            mark = NOTE.sub("", mark)  # it has those of the claims after it
         if not self.members and not self.in_place:
-            return first_text
+            return noted(first_text, notes, mark)
         text = parts.text
-        placed: list[tuple[int, str]] = [(-1, first_text.rstrip("."))]
+        own = noted(first_text, parts.notes([self.first]), "")
+        placed: list[tuple[int, str]] = [(-1, own.rstrip("."))]
         if self.in_place:
             placed = [(a, text[a:b]) for a, b in parts.pieces[self.first]]
         joiners = _new_joiners(parts, self.members)
@@ -261,7 +267,8 @@ class _Draft:
             if parts.main in self.members and parts.before(parts.main) not in inside:
                 right_before = parts.pieces[parts.main][0][0] - 1
                 placed.append((right_before, ", "))  # that ends "Although it is old"
-        return _tidy(_join([words for _, words in sorted(placed)]), mark)
+        written = tidy(joined([words for _, words in sorted(placed)]), mark)
+        return noted(written, notes, mark)
 
 
 def _drafts(parts: _Parts, *, in_place: bool) -> list[_Draft]:
@@ -279,7 +286,7 @@ def _drafts(parts: _Parts, *, in_place: bool) -> list[_Draft]:
 
 def _own_words(text: str, pieces: Sequence[Span]) -> str:
     """A claim without a text of its own (it began in the sentence before) as a sentence."""
-    words = _after_joiner("".join(text[a:b] for a, b in pieces)).strip(_EDGE)
+    words = _after_joiner("".join(text[a:b] for a, b in pieces)).strip(EDGE)
     ends = words.endswith((".", "!", "?"))
     return words[:1].upper() + words[1:] + ("" if ends or not words else ".")
 
@@ -307,7 +314,7 @@ def _new_joiners(parts: _Parts, members: Sequence[int]) -> dict[int, str]:
 
 def _after_joiner(piece: str) -> str:
     found = _JOINER.match(piece.lstrip())
-    return piece.lstrip()[found.end() :].lstrip() if found else piece.lstrip(_EDGE)
+    return piece.lstrip()[found.end() :].lstrip() if found else piece.lstrip(EDGE)
 
 
 def _stays_in(draft: _Draft, parts: _Parts, k: int) -> bool:
@@ -353,39 +360,3 @@ def _pieces(sentence: Span, claims: Sequence[Claim]) -> list[list[Span]]:
         pieces[k].append((start, end))
         start = end
     return [merged(p) or [(sentence[1], sentence[1])] for p in pieces]
-
-
-def _join(parts: Sequence[str]) -> str:
-    out = ""
-    for part in parts:
-        if out and not out[-1].isspace() and part[:1].isalnum():
-            out += " "
-        out += part
-    out = re.sub(r"(?<!\s)\s+([,;.!?])", r"\1", re.sub(r"[ \t]{2,}", " ", out.strip()))
-    return re.sub(r",{2,}", ",", out)  # of two claims, each with its comma
-
-
-def _tidy(sentence: str, mark: str) -> str:
-    """Remove a trailing comma or conjunction, restore the final mark, pair the emphasis marks."""
-    body = sentence.removesuffix(mark) if mark else sentence
-    body = body.rstrip(_EDGE)
-    mark = _still_open(body, mark)
-    while (hanging := _HANGING.search(body)) is not None:
-        body = body[: hanging.start()].rstrip(_EDGE)
-    sentence = body + mark
-    for marker in ("**", "__", "`"):
-        if sentence.count(marker) % 2:
-            sentence = sentence.replace(marker, "")
-    return sentence
-
-
-def _still_open(body: str, mark: str) -> str:
-    """``mark`` without closing quotes and brackets whose opening ones were removed."""
-    for opener, closer in (("(", ")"), ("[", "]"), ("“", "”"), ('"', '"')):
-        if opener == closer:
-            gone = closer in mark and body.count(closer) % 2 == 0
-        else:
-            gone = closer in mark and body.count(opener) <= body.count(closer)
-        if gone and not _NOTE_MARK.search(mark):
-            mark = mark.replace(closer, "")
-    return mark

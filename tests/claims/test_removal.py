@@ -92,6 +92,45 @@ def test_a_sentence_keeps_its_grammar(answer, drop, expected):
     assert without(answer, *drop) == expected
 
 
+CITED = "Rome is old [1], has seven hills [2], and was built by Lee [3]."
+ONE_SOURCE = "Ann was born in Ulm and died in Bonn [1][2]."
+
+
+@pytest.mark.parametrize(
+    ("answer", "drop", "expected"),
+    [
+        (CITED, (0,), "Rome has seven hills [2] and was built by Lee [3]."),
+        (CITED, (0, 1), "Rome was built by Lee [3]."),
+        (CITED, (2,), "Rome is old [1] and has seven hills [2]."),
+        (ONE_SOURCE, (0,), "Ann died in Bonn [1][2]."),
+        (ONE_SOURCE, (1,), "Ann was born in Ulm [1][2]."),
+        ("Rome is old and has seven hills.[1]", (0,), "Rome has seven hills.[1]"),
+        ("Rome is old[^1] and has seven hills.[^2]", (0,), "Rome has seven hills.[^2]"),
+        ("Rome is old[^1] and has seven hills.[^2]", (1,), "Rome is old[^1]."),
+        ("Ann, who won a prize (Lee 2001), left.", (0,), "Ann won a prize (Lee 2001)."),
+        ("Rome is old and has seven hills【2】.", (0,), "Rome has seven hills【2】."),
+        (
+            "Rome is old, and it has hills ([source](http://a.org)).",
+            (0,),
+            "It has hills ([source](http://a.org)).",
+        ),
+        (
+            "Rome is old [1](http://a.org) and has hills [2](http://b.org/2).",
+            (0,),
+            "Rome has hills [2](http://b.org/2).",
+        ),
+        ("Rome is old and has [hills](http://a.org/2).", (0,), "Rome has hills."),
+        (
+            "The list has many names, including Ann [1] and Eva [2].",
+            (1,),
+            "The list has many names, including Eva [2].",
+        ),
+    ],
+)
+def test_a_claim_keeps_its_citations(answer, drop, expected):
+    assert without(answer, *drop) == expected
+
+
 def test_an_aside_goes_with_the_words_it_hangs_on():
     claims = RuleSplitter().split("He was born in Ulm and moved to Paris, which was large.")
     assert [c.text for c in claims][2] == "Paris was large."
