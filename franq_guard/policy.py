@@ -29,7 +29,7 @@ MARKS: dict[Label, str] = {
 }
 ANY_MARK = re.compile("|".join([*map(re.escape, MARKS.values()), CITATION_MARK]))
 """Finds every mark that a policy may put into a text: of labels and of wrong citations."""
-_ANNOUNCES = frozenset({"lead-in", "heading", "table header", "citation", "greeting"})
+_ANNOUNCES = frozenset({"lead-in", "heading", "table header", "citation", "link", "greeting"})
 """Reasons why a stretch is no claim for which it says nothing without claims around it."""
 _CLOSING = ".!?…,;:。！？ \n"
 _OF_LINKS = ("[", "(")

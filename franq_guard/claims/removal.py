@@ -39,9 +39,9 @@ def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> 
     If a sentence's first claim is kept, the dropped claims are cut out with their commas and
     conjunctions. If not, the sentence is rewritten from the texts of the kept claims with their
     citations, without those that repeat a dropped claim. If no claim is kept, the sentence is
-    removed with its list marker or table row. Numbered lists are renumbered. Of claims with ``not_a_claim`` only "Yes." and the like are removed, with the claim
-    beside it that says what: alone it would state the same. If ``drop`` is empty, ``text`` is
-    returned unchanged.
+    removed with its list marker or table row. Numbered lists are renumbered. Of claims with
+    ``not_a_claim`` only "Yes." and the like are removed, with the claim beside it that says what:
+    alone it would state the same. If ``drop`` is empty, ``text`` is returned unchanged.
 
     Raises:
         IndexError: if an index in ``drop`` is not one of ``claims``.
