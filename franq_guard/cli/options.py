@@ -272,6 +272,8 @@ def refuse_unwritable(*files: Path | None, inputs: Sequence[Path | None] = ()) -
             fail(f"cannot write {file}: there is no folder {file.parent}")
         if file.is_dir():
             fail(f"cannot write {file}: it is a folder")
+        if not os.access(file if file.exists() else file.parent, os.W_OK):
+            fail(f"cannot write {file}: permission denied")
         if any(other is not None and _same(file, other) for other in inputs):
             fail(f"{file} is read by this command: name another file to write to")
         if any(_same(file, other) for other in outputs[:i]):

@@ -110,6 +110,19 @@ def test_calibrate_finds_a_wrong_option_before_any_model_runs(
     assert message in result.stderr
 
 
+def test_a_folder_that_may_not_be_written_to_is_said_before_hours_of_scoring(
+    unscored, tmp_path, monkeypatch
+):
+    # As root, who may write anywhere, tests cannot make such a folder.
+    monkeypatch.setattr("os.access", lambda path, mode: path != tmp_path / "shared")
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "rows.jsonl").write_text("\n".join(labelled(20)))
+    out = tmp_path / "shared" / "mine.json"
+    result = unscored("calibrate", tmp_path / "rows.jsonl", "--out", out)
+    assert result.exit_code == 2
+    assert "mine.json: permission denied" in result.stderr
+
+
 def test_claims_that_could_not_be_measured_are_counted(run, offline, tmp_path):
     from franq_guard import Guard
     from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
