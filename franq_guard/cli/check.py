@@ -116,16 +116,21 @@ def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) ->
 @contextmanager
 def _stoppable(out: Path | None, html: Path | None) -> Iterator[None]:
     """At Ctrl-C or a full disk, say where the finished rows are and how to go on, and end."""
-    go_on = f": the rows that were done are in {out}; add --resume to go on with it" if out else ""
+
+    def go_on() -> str:
+        if out is None or not out.exists() or not out.stat().st_size:
+            return ""
+        return f": the rows that were done are in {out}; add --resume to go on with it"
+
     try:
         yield
     except KeyboardInterrupt:
         page = f"; {html} shows what was done" if html else ""
-        if go_on or page:
-            say(f"stopped{go_on}{page}")
+        if go_on() or page:
+            say(f"stopped{go_on()}{page}")
         raise typer.Exit(130) from None
     except OSError as error:
-        say(f"error: {reason(error)}{go_on}")
+        say(f"error: {reason(error)}{go_on()}")
         drop_output()
         raise typer.Exit(1) from None
 

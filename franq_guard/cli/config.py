@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.configuration import Configuration, versions
-from franq_guard.cli.console import emit
+from franq_guard.cli.console import emit, tell
 from franq_guard.cli.options import ModelOption
 from franq_guard.cli.set_up import with_set_up
 
@@ -33,9 +33,8 @@ def config(
         bench = {"bench": dict(chosen.bench)} if chosen.bench else {}
         emit({"settings": {**chosen.plain(), **bench}, "versions": versions()})
         return
-    typer.echo(chosen.toml(_usual(chosen)), nl=False)
-    for package, version in versions().items():
-        typer.echo(f"# {package} {version}")
+    installed = (f"# {package} {version}\n" for package, version in versions().items())
+    tell("".join((chosen.toml(_usual(chosen)), *installed)).rstrip("\n"))
 
 
 def _usual(chosen: Configuration) -> dict[str, str]:

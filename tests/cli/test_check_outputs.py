@@ -357,3 +357,20 @@ def test_the_number_of_rows_is_known_before_they_are_read(tmp_path):
     file.write_text("[\n1, 2]")
     assert total_rows(file) is None
     assert total_rows(tmp_path / "none") is None
+
+
+def test_a_folder_that_takes_no_file_is_refused_before_the_models_load(run, good, monkeypatch):
+    may = os.access  # whoever runs the tests may write everywhere as root
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and may(path, mode))
+    for option in ("--out", "--html"):
+        result = run("check", good, option, good.parent / "new")
+        assert result.exit_code == 2
+        assert result.stderr == f"error: cannot write {good.parent / 'new'}: permission denied\n"
+
+
+def test_rows_are_said_to_be_done_only_where_some_are(run, good, tmp_path):
+    (tmp_path / "out.jsonl.settings.json").mkdir()  # which cannot be written then
+    result = run("check", good, "--out", tmp_path / "out.jsonl")
+    assert result.exit_code == 1
+    assert "Is a directory" in result.stderr
+    assert "rows that were done" not in result.stderr
