@@ -4,13 +4,15 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from franq_guard.telemetry import names
 
-PAGE = (Path(__file__).parents[2] / "docs" / "telemetry.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "telemetry.md").read_text(encoding="utf-8")
 EXAMPLE, TEXT, WORKER = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 FAKES = """
 from franq_guard import Guard
@@ -66,3 +68,10 @@ trace = Trace("Which?", (Passage("It leans."),), Generation("The tower leans."))
 @pytest.mark.parametrize("name", [n for n in vars(names) if n.isupper() and n != "SCOPE"])
 def test_every_name_is_on_the_page(name):
     assert vars(names)[name] in PAGE
+
+
+def test_the_lowest_version_is_one_whose_sdk_takes_our_results():
+    # Before 1.37 the SDK hands a record of the API to its exporters as it is, and they fail on it.
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert extras["optional-dependencies"]["telemetry"] == ["opentelemetry-api>=1.37"]
+    assert "(1.37 or newer)" in PAGE
