@@ -12,7 +12,7 @@ from franq_guard.evaluators.assessment import assess, framework
 from franq_guard.evaluators.reading import trace_of_run
 
 with framework("MLflow", "mlflow"):
-    from mlflow.entities import AssessmentSource, Feedback
+    from mlflow.entities import AssessmentError, AssessmentSource, Feedback
     from mlflow.genai.scorers import Scorer, scorer
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def franq_scorer(
         return Feedback(
             name=name,
             value=found.score,
-            error=found.invalid,
+            # Not a string: before MLflow 3.8 one ended the evaluation of all rows.
+            error=found.invalid and AssessmentError("NOT_VERIFIED", found.invalid),
             rationale=found.comment,
             source=AssessmentSource(source_type="CODE", source_id="franq_guard"),
             metadata={"passed": json.dumps(found.passed)},

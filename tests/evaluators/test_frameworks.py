@@ -113,6 +113,8 @@ def test_mlflow_evaluates_with_the_scorer(tracking, guard, score):
     assert result.metrics["franq/mean"] == pytest.approx(score(TRUE))
     errors = result.result_df["franq/error_message"].dropna().tolist()
     assert errors == ["no claim could be verified: no_evidence"]
+    # Before MLflow 3.8 an error that is a string ended the evaluation of all rows.
+    assert franq_scorer(guard)(**rows[1]).error.error_code == "NOT_VERIFIED"
 
 
 def test_mlflow_finds_what_a_traced_retriever_returned(tracking, guard, score):
