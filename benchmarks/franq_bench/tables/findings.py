@@ -25,7 +25,7 @@ _VERBS = {
 EXPLAINED = (
     "What the figures mean. Each method gives every claim (or short answer) a number: how sure it "
     "is that it is true. ± is a standard error: how far a figure might have come out elsewhere "
-    "with other rows of the same kind.",
+    "with other rows of the same kind. Claims of one answer are drawn together.",
     "ROC-AUC: take a true and a false one at random; how often the true one has the higher number. "
     ".50 is a coin, 1.00 is always.",
     "PR-AUC: go through all of them from the least sure on; the share of false ones among those "

@@ -7,6 +7,7 @@ import pytest
 
 from franq_bench.data.labelled_answers import read_labelled
 from franq_bench.tables.results import Results
+from franq_bench.tables.scores import Scores
 from franq_bench.tables.summary import methods_table
 from franq_guard.datasets.questions import read_questions
 
@@ -152,6 +153,20 @@ def test_the_page_of_the_papers_tables_long_form():
         method = METHODS.get(words, words)
         expected = [made[run][metric, method][at] for run, at in runs.items() for metric in RANKS]
         assert cells == expected, words
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [("claims-factcheck-gpt", "(247 test claims, "),
+     ("claims-refchecker-nq", "(294 test claims of 50 answers ")],
+)  # fmt: skip
+def test_the_page_counts_the_claims_and_the_answers_that_errors_are_drawn_by(run, said):
+    assert said in (ROOT / "docs" / "paper-tables.md").read_text(encoding="utf-8")
+    rows = [row for row in Scores.read(RESULTS / run).rows if row.split == "test"]
+    counts = re.findall(r"\d+", said)
+    assert [str(len(rows)), str(len({row.group for row in rows}))][: len(counts)] == counts
+    report = (RESULTS / run / "REPORT.md").read_text(encoding="utf-8")
+    assert "Claims of one answer are drawn together." in report
 
 
 def test_the_page_of_the_papers_tables_short_form():
