@@ -65,8 +65,10 @@ def claims(
 
 def faithfulness(
     data: Annotated[list[Path], typer.Option("--data", help="nli or claims JSONL, also .gz.")],
-    model: Annotated[str, typer.Option(help="small, or a folder with an AlignScore.")] = "small",
-    limit: Annotated[int | None, typer.Option(help="At most this many pairs of a set.")] = None,
+    model: Annotated[str, typer.Option(help="As --faithfulness of franq check.")] = "small",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most this many pairs of a set.")
+    ] = None,
     held_out: Annotated[
         bool, typer.Option(help="Only pairs the small model was not trained on.")
     ] = True,

@@ -26,6 +26,12 @@ def test_bench_of_a_missing_file_says_so(run, tmp_path):
     assert "no such file" in result.stderr
 
 
+def test_a_limit_of_no_pairs_is_refused_and_not_taken_from_the_end(run):
+    result = run("faithfulness", "--data", "pairs.jsonl", "--limit", -3)
+    assert result.exit_code == 2
+    assert "Invalid value for '--limit'" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
