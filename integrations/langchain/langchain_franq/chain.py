@@ -96,9 +96,14 @@ def guard_chain(
         stream_mode=stream,
         release=Release(on_report, raise_on, on_claim),
     )
-    if stream == "claims":  # the model would be asked for log-probabilities while it writes
-        check_recorded(made.models, "stream='claims'", "use stream='buffer'")
-    return made
+    return _streamable(made)
+
+
+def _streamable(chain: GuardedChain[Input, Output]) -> GuardedChain[Input, Output]:
+    """``chain``; raises if its claims would be checked by a model that is still writing."""
+    if chain.stream_mode == "claims":
+        check_recorded(chain.models, "stream='claims'", "use stream='buffer'")
+    return chain
 
 
 class GuardedChain(RunnableSerializable[Input, Output]):
