@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+from pathlib import Path
 
 import pytest
 from pypdf.errors import DependencyError
@@ -101,6 +103,21 @@ def test_a_page_gives_what_it_shows(tmp_path):
         "<b>old</b>.</p><script>x()</script><h2>Rivers</h2><ul><li>The Tiber.</li></ul></body>"
     )
     assert [p.text for p in read_folder(tmp_path)] == ["Rome is old.", "Rivers\n\nThe Tiber."]
+
+
+def test_a_folder_that_may_not_be_read_is_named(tmp_path, caplog, monkeypatch):
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "a.txt").write_text("Rome is old.")
+    scandir = os.scandir
+
+    def as_for_others(path):  # root, who runs the tests, may read every folder
+        if Path(path).name == "locked":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", as_for_others)
+    assert [p.text for p in read_folder(tmp_path)] == ["Rome is old."]
+    assert "locked cannot be read: Permission denied" in caplog.text
 
 
 def test_rows_of_json_are_documents(tmp_path):

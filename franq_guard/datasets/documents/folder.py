@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,8 +21,8 @@ def read_folder(folder: Path, *, words: int = 100) -> tuple[Passage, ...]:
 
     Text is cut at headings and between sentences; a longer sentence is a passage of its own.
     ``title`` is the file's path relative to ``folder``; ``id`` is that path and the passage's
-    number. A document that cannot be read, such as one that is not UTF-8, is left out with a
-    warning; files of other kinds are left out, too, and counted in one.
+    number. A document that cannot be read, such as one that is not UTF-8, or a folder, is left out
+    with a warning; files of other kinds are left out, too, and counted in one.
 
     Raises:
         ValueError: if ``folder`` is not a folder or has no text, or no document can be read.
@@ -29,8 +30,10 @@ def read_folder(folder: Path, *, words: int = 100) -> tuple[Passage, ...]:
     """
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder")
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    passages, wrong = [], []
+    passages: list[Passage] = []
+    wrong: list[str] = []
+    walk = os.walk(folder, onerror=lambda error: wrong.append(_unreadable(error.filename, error)))
+    files = sorted(p for at, _, names in walk for name in names if (p := Path(at, name)).is_file())
     for file in files:
         if file.suffix.lower() not in SUFFIXES:
             continue
@@ -38,7 +41,7 @@ def read_folder(folder: Path, *, words: int = 100) -> tuple[Passage, ...]:
             # All of it or nothing: a document that breaks off would be taken for a whole one.
             passages += list(_read(file, file.relative_to(folder).as_posix(), words))
         except OSError as error:
-            wrong.append(f"{file} cannot be read: {error.strerror or error}")
+            wrong.append(_unreadable(file, error))
         except ValueError as error:
             wrong.append(str(error))
     if not passages:
@@ -49,6 +52,10 @@ def read_folder(folder: Path, *, words: int = 100) -> tuple[Passage, ...]:
     if others := _of_other_kinds(files):
         _log.warning("read were %s files%s", ", ".join(SUFFIXES), others)
     return tuple(passages)
+
+
+def _unreadable(path: Path | str, error: OSError) -> str:
+    return f"{path} cannot be read: {error.strerror or error}"
 
 
 def _of_other_kinds(files: Iterable[Path]) -> str:
