@@ -48,7 +48,7 @@ def check_batch(
         order.
 
     Raises:
-        ValueError: if ``fields`` or ``batch_size`` is invalid.
+        ValueError: if ``fields`` or ``batch_size`` is invalid, or two columns have one name.
         TypeError: if ``table`` is no table of pyarrow.
     """
     if not isinstance(table, (pa.Table, pa.RecordBatch)):
@@ -70,9 +70,14 @@ def rows_of(table: pa.Table, columns: frozenset[str]) -> Iterator[dict[str, Any]
     Args:
         table: the rows.
         columns: the columns to read besides the known ones.
+
+    Raises:
+        ValueError: if two of the columns to read have one name.
     """
     wanted = columns | {*KNOWN, *_READ} | {n.partition(".")[0] for of in KNOWN.values() for n in of}
     read = [name for name in table.column_names if {name, plain_name(name)} & wanted]
+    if (name := next((name for name in read if read.count(name) > 1), None)) is not None:
+        raise ValueError(f"{read.count(name)} columns are called {name!r}")
     others = dict.fromkeys(name for name in table.column_names if name not in read)
     for row in table.select(read).to_pylist():
         yield {key: _known(value) for key, value in row.items() if value is not None} | others

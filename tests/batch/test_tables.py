@@ -147,6 +147,15 @@ def test_a_struct_column_is_read_by_its_path(fake_guard):
     assert found["error"].to_pylist() == [None]
 
 
+def test_two_columns_of_one_name_are_refused_where_they_are_read(fake_guard):
+    columns = [*table(ROME).columns, pa.array(["Where?"])]
+    twice = pa.Table.from_arrays(columns, names=[*ROME, "question"])
+    with pytest.raises(ValueError, match="2 columns are called 'question'"):
+        check_batch(twice, guard=fake_guard)
+    others = pa.Table.from_arrays([*columns, columns[-1]], names=[*ROME, "score", "score"])
+    assert check_batch(others, guard=fake_guard)["error"].to_pylist() == [None]
+
+
 def test_a_missing_column_is_told_with_the_nearest_one(fake_guard):
     row = {"the_question": "Where?", "passages": ["Rome."], "answer": "Rome."}
     (found,) = check_batch(table(row), guard=fake_guard).to_pylist()
