@@ -61,10 +61,12 @@ def css() -> str:
 
 def answer_body(answer: GuardedAnswer) -> str:
     """Question, answer, claims and passages, without style and legend."""
-    question = f'<p class="question">{safe(answer.question)}</p>' if answer.question else ""
+    asked = safe(answer.question)
+    question = f'<p class="question" dir="auto">{asked}</p>' if asked else ""
     written = "".join(_part(text, of, answer) for text, of in _written(answer))
     return (
-        f'{question}<p class="answer">{written}</p><p class="summary">{safe(_line(answer))}</p>'
+        f'{question}<p class="answer" dir="auto">{written}</p>'
+        f'<p class="summary">{safe(_line(answer))}</p>'
         f"{_returned(answer)}{_claims(answer)}{_passages(answer)}"
     )
 
@@ -158,7 +160,7 @@ def _returned(answer: GuardedAnswer) -> str:
     # have marks of a guard inside.
     if _MARK_OR_SPACE.sub("", answer.text) == _MARK_OR_SPACE.sub("", answer.original):
         return ""
-    text = f'<p class="answer">{safe(answer.text)}</p>'
+    text = f'<p class="answer" dir="auto">{safe(answer.text)}</p>'
     return f"<details><summary>What the reader gets</summary>{text}</details>"
 
 

@@ -108,7 +108,7 @@ def test_nothing_in_it_is_markup_and_nothing_is_loaded_or_run():
     allowed = {"div", "style", "p", "span", "details", "summary", "ol", "ul", "li", "mark"}
     assert tags <= allowed
     names = {name for element in page.found for name in element["attributes"]}
-    assert names <= {"class", "tabindex", "title", "aria-hidden"}
+    assert names <= {"class", "tabindex", "title", "aria-hidden", "dir"}
     assert "url(" not in html
     assert "\x1b" not in html
     assert page.all("question")[0]["text"] == EVIL.replace("\x1b", "\ufffd")
@@ -190,3 +190,24 @@ def test_text_and_labels_reach_the_contrast_that_wcag_aa_asks_for(theme):
             mixed = [share * t + (1 - share) * p for t, p in pairs]
             assert contrast(found["ink"], mixed) >= 4.5, (label, share)
             assert contrast(tone, mixed) >= 3, (label, share)
+
+
+def test_each_text_runs_in_its_own_direction():
+    """A right-to-left override in a claim must not turn round the claim and label after it."""
+    text = "The fee is \u202e50 euros. It is due."
+    first, second = (
+        verdict(text, "The fee is \u202e50 euros.", "false"),
+        verdict(text, "It is due."),
+    )
+    found = Read(answer_of(text, first, second, passages=[text], question=text).to_html())
+    (rule,) = re.findall(r"(.*) \{ unicode-bidi: plaintext; \}", css())
+    apart = rule.replace(".franq ", "").split(", ")
+    for css_class in ("question", "answer"):
+        (element,) = found.all(css_class)
+        assert element["attributes"]["dir"] == "auto"
+    for css_class in ("part", "name", "small", "stretch"):
+        assert {e["tag"] for e in found.all(css_class)} <= set(apart)
+    # What has the override alone, or in an element that is set apart, turns nothing else.
+    inner = [e["tag"] for e in found.found if e["text"] == first.claim.text]
+    assert inner
+    assert set(inner) <= set(apart)
