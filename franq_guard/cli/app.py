@@ -4,8 +4,9 @@ Each command has a file of its own with the same name; ``demo``, ``bench`` and `
 other distributions (see :mod:`franq_guard.cli.plugins`).
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0 success; 1 a row
-could not be read, checked or written, or no calibrator could be fitted; 2 wrong usage, or a command
-that is not installed; 141 the program reading our output closed the pipe.
+could not be read, checked or written, no calibrator could be fitted, or the service cannot listen;
+2 wrong usage, or a command that is not installed; 130 Ctrl-C; 141 the program reading
+our output closed the pipe.
 """
 
 from __future__ import annotations

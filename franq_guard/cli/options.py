@@ -166,6 +166,8 @@ def _policy(
     labels: Any = WEAK
     if weak is not None:  # "" flags nothing
         labels = [label.strip() for label in weak.split(",") if label.strip()]
+        if not set(labels) <= set(WEAK):  # the policy's own message shows a tuple of Python
+            raise ValueError(f"--weak must name labels out of {', '.join(WEAK)}, not {weak!r}")
     chosen: Any = action
     return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
 

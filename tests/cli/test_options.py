@@ -19,7 +19,10 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
         (["--policy", "erase"], "--policy must be annotate, filter or block, not 'erase'"),
         (["--threshold", "2"], "0 <= false_below"),
         (["--false-below", "-1"], "0 <= false_below"),
-        (["--weak", "doubtful,bad"], "weak must hold labels"),
+        (
+            ["--weak", "doubtful,bad"],
+            "--weak must name labels out of false, doubtful, unsupported, not",
+        ),
         (["--calibrator", str(bad)], "not a usable"),
         (["--calibrator", str(tmp_path / "none.json")], "none.json"),
     ):
