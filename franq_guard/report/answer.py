@@ -14,7 +14,7 @@ from franq_guard.policy import ANY_MARK, Policy
 from franq_guard.records import Evidence, GuardedAnswer, Label, Span, Verdict
 from franq_guard.report.counts import summary
 from franq_guard.report.parts import listed, parts
-from franq_guard.report.stretches import is_contradicted, is_stated, stretches
+from franq_guard.report.stretches import is_clear, is_contradicted, is_stated, stretches
 from franq_guard.report.text import safe, shown
 from franq_guard.report.words import (
     LABEL_WORDS,
@@ -177,11 +177,12 @@ def _passages(answer: GuardedAnswer) -> str:
 def _passage(answer: GuardedAnswer, index: int) -> str:
     passage = answer.passages[index]
     title = f"<b>{safe(passage.title)}</b> " if passage.title else ""
-    bearing: list[tuple[Evidence | None, Label]]
-    bearing = [(v.against, "false") for v in answer.claims if is_contradicted(v)]
     stated = [v for v in answer.claims if is_stated(v)]
-    bearing += [(v.evidence, "supported") for v in stated if v.label != "unclear"]
-    bearing += [(v.evidence, "unclear") for v in stated if v.label == "unclear"]
+    bearing: list[tuple[Evidence | None, Label]] = [
+        *((v.against, "false") for v in answer.claims if is_contradicted(v)),
+        *((v.evidence, "supported") for v in stated if is_clear(v)),
+        *((v.evidence, "unclear") for v in stated if not is_clear(v)),
+    ]
     marked = "".join(
         _marked(text, bearing[min(owners)][1]) if owners else safe(text)
         for text, owners in parts(passage.text, [_spans(found, index) for found, _ in bearing])

@@ -17,7 +17,10 @@ _STATED: dict[Label, bool] = {
 }
 """What a label says of whether a passage states the claim; the others say nothing about it."""
 
-__all__ = ["Stretch", "is_contradicted", "is_stated", "stretch_against", "stretch_for", "stretches"]
+__all__ = [
+    "Stretch", "is_clear", "is_contradicted", "is_stated", "stretch_against", "stretch_for",
+    "stretches",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,7 @@ def stretch_for(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None
     states = is_stated(verdict)
     if not states and _place(verdict.evidence) == _place(verdict.against):
         return None
-    certain = verdict.reason == "conflict" or (verdict.p_faithful or 0.0) > RATHER
-    lead = ("{} says" if certain else "{} may say so") if states else "closest is {}"
+    lead = ("{} says" if is_clear(verdict) else "{} may say so") if states else "closest is {}"
     return _stretch(verdict.evidence, passages, lead)
 
 
@@ -77,6 +79,11 @@ def is_stated(verdict: Verdict) -> bool:
     if verdict.label in _STATED:  # the label knows the calibrator's bound on P(faithful)
         return _STATED[verdict.label]
     return (verdict.p_faithful or 0.0) > 0.5
+
+
+def is_clear(verdict: Verdict) -> bool:
+    """Whether a passage that states the claim, as its label says, does so clearly."""
+    return verdict.reason == "conflict" or (verdict.p_faithful or 0.0) > RATHER
 
 
 def is_contradicted(verdict: Verdict) -> bool:
