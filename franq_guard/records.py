@@ -24,8 +24,7 @@ Form = Literal["long", "short"]
 Source = Literal["captured", "server", "teacher-forced", "none"]
 Label = Literal[
     "supported", "unclear", "unsupported-true", "unsupported", "doubtful", "false", "unverified",
-    "not-a-claim",
-]  # fmt: skip
+    "not-a-claim"]  # fmt: skip
 WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
 """Labels that a policy acts against by default, worst first."""
 Status = Literal["ok", "partial", "unverified", "policy_error"]

@@ -47,11 +47,16 @@ def pooled_nli(nli: Nli, pairs: Sequence[Pair]) -> FloatArray:
     Args:
         nli: see the module.
         pairs: (premise, hypothesis); may contain duplicates.
+
+    Raises:
+        ValueError: if the model returns NaN, whose likeliest class would be entailment.
     """
     rows = {pair: _known(*pair) for pair in pairs}
     ask = [pair for pair, row in rows.items() if row is None]
     if ask:
         scored = np.asarray(nli([a for a, _ in ask], [b for _, b in ask]), float)
+        if np.isnan(scored).any():
+            raise ValueError("the NLI model returned NaN")
         rows.update(zip(ask, scored, strict=True))
     return np.array([rows[pair] for pair in pairs], float).reshape(len(pairs), 3)
 

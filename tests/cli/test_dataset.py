@@ -242,7 +242,8 @@ def test_a_server_that_goes_away_while_it_answers_is_no_traceback(run, tmp_path,
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        gone = Completions(f"http://127.0.0.1:{free.getsockname()[1]}/v1", "m")
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        gone = Completions(url, "m", api_key=None, timeout=60, retries=0)
     answers = itertools.chain(["The bridge was opened in 1912."] * 8, iter(lambda: None, 0))
 
     def answer(prompt):

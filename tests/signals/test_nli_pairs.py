@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from franq_guard.signals.nli_pairs import alternative_relations, pooled_nli, semantic_matrices
 from franq_guard.uncertainty.ccp import CONTRADICTS, ENTAILS, NEUTRAL
@@ -31,6 +32,11 @@ def test_pairs_are_pooled_and_asked_once():
     np.testing.assert_array_equal(
         got, [[0.1, 0.2, 0.7], [0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [1, 0, 0]]
     )
+
+
+def test_nan_is_no_entailment():
+    with pytest.raises(ValueError, match="returned NaN"):
+        pooled_nli(lambda a, b: np.full((len(a), 3), np.nan), [("Paris", "Rome")])
 
 
 def test_blank_texts_are_never_sent():

@@ -183,13 +183,18 @@ def test_the_page_of_the_papers_tables_short_form():
     assert known == 13
 
 
-def test_what_is_called_supported():
+def test_what_the_labels_are_worth():
     report = (RESULTS / "own-long" / "REPORT.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^\| [^|]*0\.1[^|]* \| (\d+) \| (\d+)% \| (\d+)% \|$", report, re.MULTILINE)
-    assert len(lines) == 2
-    verdicts, captured = (
-        (ROOT / f"docs/{n}.md").read_text("utf-8") for n in ("verdicts", "captured")
+    lines = dict(re.findall(r"^\| (supported|unclear|flagged) \| (.*) \|$", report, re.MULTILINE))
+    pages = [(ROOT / f"docs/{n}.md").read_text("utf-8") for n in ("captured", "verdicts")]
+    told = {label: cells.split(" | ")[2] for label, cells in lines.items()}
+    said = (
+        f"`supported` {told['supported']} are true, of the `unclear` ones {told['unclear']} "
+        f"and of the flagged ones {told['flagged']}"
     )
-    for claims, stated, true in lines:
-        assert f"{stated} % of the {claims} " in verdicts
-        assert f" | {claims} | {stated} % | {true} % |" in captured
+    assert said.replace("%", " %") in " ".join(pages[1].split())
+    for label, cells in lines.items():
+        assert f"| {label} | {cells} |".replace("%", " %") in pages[0]
+    true, false = ([int(lines[n].split(" | ")[k]) for n in lines] for k in (3, 4))
+    shares = [f"{100 * (sum(of) - of[0]) / sum(of):.0f} % of the" for of in (true, false)]
+    assert f"{shares[0]} true claims and {shares[1]} false" in pages[0]
