@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from franq_guard.cli.rows import check_rows
+
 
 def test_check_json_reports_a_bad_row_in_its_place_and_goes_on(run, rows):
     result = run("check", rows, "--json")
@@ -146,6 +148,7 @@ def test_check_reads_a_byte_order_mark_and_says_which_bytes_are_no_text(run, tmp
 @pytest.mark.parametrize("to_file", [False, True])
 def test_a_full_disk_is_said_with_what_to_do(monkeypatch, run, rows, tmp_path, to_file):
     def full(*args, **options):
+        yield next(check_rows(*args, **options))
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("franq_guard.cli.rows.check_rows", full)
