@@ -21,6 +21,7 @@ from franq_guard.faithfulness.small.words import NEGATIONS
 __all__ = ["differing"]
 
 _WORD: Final = re.compile(r"[$€£]?\w+(?:[.,:]\d+)*(?:[’'-]\w+)*%?")
+_YEAR: Final = re.compile(r"(?:1[0-9]|20)\d\d$")
 _CONTRACTED: Final = re.compile(r"n[’']t$", re.IGNORECASE)
 _FEWEST: Final = 2
 """So many content words must agree, and at least as many as do not."""
@@ -126,12 +127,22 @@ def _only_negates(own: _Words, other: _Words) -> bool:
 
 
 def _numbers(gap: _Gap) -> _Pair | None:
-    """The one number of each side; of a sentence that goes on behind the claim, its next word."""
+    """The one number of each side; of a sentence that goes on behind the claim, its next word.
+
+    A year stands in the place of a year alone: in "on 30 June 1894" that is not the day.
+    """
     own, other = ([w for w in side if w.kind in _NUMBERS] for side in (gap.own, gap.other))
-    if len(own) == len(other) == 1 and len(gap.other) <= _NAME:
+    if len(own) != 1:
+        return None
+    year = _YEAR.match(own[0].written)
+    if year:
+        other = [word for word in other if _YEAR.match(word.written)]
+    elif any(_YEAR.match(word.written) for word in other):
+        return None
+    if len(other) == 1 and len(gap.other) <= _NAME:
         return own, other
-    if gap.last and len(gap.own) == len(own) == 1 and gap.other[0].kind in _NUMBERS:
-        return own, gap.other[:1]
+    if gap.last and len(gap.own) == 1 and other and other[0] in gap.other[: _NAME if year else 1]:
+        return own, other[:1]
     return None
 
 

@@ -20,6 +20,11 @@ INVENTED = Path(__file__).parents[1] / "fixtures" / "invented.jsonl"
         ("It holds 47 litres.", "It holds 51 litres of oil.", [("47", "51")]),
         ("Her diary was published in 1925.", "Her diary was published in 1952 and sold out.",
          [("1925", "1952")]),
+        # a year is no day, and no other number a year
+        ("It opened in 1886.", "It opened on 30 June 1894.", [("1886", "1894")]),
+        ("It opened in 1886.", "It opened on 30 June 1894 and cost a fortune in those days.",
+         [("1886", "1894")]),
+        ("It opened with 30 guests.", "It opened in 1894.", []),
         # the other number stands elsewhere: which one belongs to the claim is not certain
         ("The book has 90 pages.", "The book of 1952 with 30 pages is red.", []),
         # a number in words keeps the claim's spelling
