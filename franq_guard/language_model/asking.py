@@ -15,6 +15,8 @@ from franq_guard.language_model.server.completions import import_httpx
 _BUSY = (429, 503)
 _TIMEOUT = 120.0
 """Seconds that a request may take."""
+_CONNECT = 5.0
+"""Of these to connect: a host that drops packets would else cost all of them at each claim."""
 
 
 class NoAnswerError(RuntimeError):
@@ -104,9 +106,9 @@ class _Chat:
                     "max_tokens": self.max_new_tokens,
                 },
                 headers={"Authorization": f"Bearer {self.api_key}"} if self.api_key else {},
-                timeout=_TIMEOUT,
+                timeout=http.Timeout(_TIMEOUT, connect=_CONNECT),
             )
-        except http.ConnectError as error:
+        except (http.ConnectError, http.ConnectTimeout) as error:
             raise _Busy(f"cannot be reached: {error}", 1.0) from None
         except http.HTTPError as error:
             raise NoAnswerError(f"{type(error).__name__}: {error}") from None

@@ -4,6 +4,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import Any
 
+import httpx
 import pytest
 
 from franq_guard.language_model.asking import NoAnswerError, ask_from, asked
@@ -116,6 +117,22 @@ def test_a_server_that_is_not_there_is_tried_again_and_named() -> None:
     with pytest.raises(NoAnswerError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached: "):
         ask_from("http://127.0.0.1:9/v1#m", tries=3, sleep=waited.append).ask("?")
     assert waited == [1.0, 1.0]
+
+
+def test_a_host_that_drops_packets_is_given_up_after_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def post(url: str, *, timeout: httpx.Timeout, **_: Any) -> httpx.Response:
+        assert timeout.connect is not None
+        assert timeout.read is not None
+        assert timeout.connect <= 10 < timeout.read
+        raise httpx.ConnectTimeout("timed out")
+
+    monkeypatch.setattr(httpx, "post", post)
+    waited: list[float] = []
+    with pytest.raises(NoAnswerError, match="cannot be reached: timed out"):
+        ask_from("http://192.0.2.1/v1#m", sleep=waited.append).ask("?")
+    assert len(waited) == 3
 
 
 def test_the_model_of_a_server_must_be_named_and_others_must_exist() -> None:
