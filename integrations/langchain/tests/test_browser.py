@@ -24,6 +24,7 @@ pytestmark = pytest.mark.browser
 SHOTS = EXAMPLE.parents[1] / "build" / "browser"
 LABELS = {  # P(true), P(faithful)
     "supported": (0.93, 0.88),
+    "unclear": (0.67, 0.33),
     "unsupported-true": (0.71, 0.04),
     "unsupported": (0.52, 0.04),
     "doubtful": (0.38, 0.21),
@@ -208,7 +209,7 @@ def test_every_label_has_its_colour(page):
     passages = ("passages", {"passages": [{"title": "About", "text": "Much."}]})
     answers(page, passages, *released, DONE)
     ask(page, "All of them?")
-    assert "3 flagged, 1 not verified" in status(page, "Done: 6 claims")
+    assert "3 flagged, 1 not verified" in status(page, "Done: 7 claims")
     for scheme in ("light", "dark"):
         _look(page, scheme=scheme)
         colours = page.execute_script(
@@ -221,7 +222,7 @@ def test_every_label_has_its_colour(page):
     for part, label in zip(several(page, ".part"), LABELS, strict=True):
         part.click()
         assert one(page, "#detail article").get_attribute("class") == label
-    several(page, ".part")[4].click()
+    several(page, ".part")[list(LABELS).index("false")].click()
     assert (
         'says otherwise:\nAnother does not.\ndiffers: the passage has "not"'
         in one(page, "#detail article").text
