@@ -35,8 +35,9 @@ _CLOSING = ".!?…,;:。！？ \n"
 _OF_LINKS = ("[", "(")
 _LINK = re.compile(r"\[[^\[\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])[*_~`\"”’)\]]*")
 """A link in Markdown, with the marks that close what is around it."""
-_MAY_BE_WEAK: tuple[Label, ...] = (*WEAK, "unclear")
-_WORST_FIRST: tuple[Label, ...] = (*_MAY_BE_WEAK, "unverified")
+MAY_BE_WEAK: tuple[Label, ...] = (*WEAK, "unclear")
+"""Labels that a policy may act against, worst first."""
+_WORST_FIRST: tuple[Label, ...] = (*MAY_BE_WEAK, "unverified")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +95,8 @@ class Policy:
             raise ValueError(f"on_error must be 'open' or 'closed', not {self.on_error!r}")
         if not isinstance(self.replacement, str):
             raise ValueError(f"replacement must be a text, not {self.replacement!r}")
-        if isinstance(self.weak, str) or not set(self.weak) <= set(_MAY_BE_WEAK):
-            raise ValueError(f"weak must hold labels out of {_MAY_BE_WEAK}, not {self.weak!r}")
+        if isinstance(self.weak, str) or not set(self.weak) <= set(MAY_BE_WEAK):
+            raise ValueError(f"weak must hold labels out of {MAY_BE_WEAK}, not {self.weak!r}")
 
     def rule(self, rule: LabelRule) -> LabelRule:
         """The calibrator's rule, with the thresholds that this policy sets itself."""

@@ -15,7 +15,7 @@ from franq_guard.basics.threads import SETTING, setting
 from franq_guard.cli.answers import promises_of
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.console import fail, needing, reason, say, working
-from franq_guard.policy import WEAK, Action, Policy
+from franq_guard.policy import MAY_BE_WEAK, WEAK, Action, Policy
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
@@ -166,8 +166,9 @@ def _policy(
     labels: Any = WEAK
     if weak is not None:  # "" flags nothing
         labels = [label.strip() for label in weak.split(",") if label.strip()]
-        if not set(labels) <= set(WEAK):  # the policy's own message shows a tuple of Python
-            raise ValueError(f"--weak must name labels out of {', '.join(WEAK)}, not {weak!r}")
+        if not set(labels) <= set(MAY_BE_WEAK):  # the policy's message shows a tuple of Python
+            known = ", ".join(MAY_BE_WEAK)
+            raise ValueError(f"--weak must name labels out of {known}, not {weak!r}")
     chosen: Any = action
     return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
 

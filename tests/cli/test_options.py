@@ -10,6 +10,7 @@ from franq_guard import Guard
 from franq_guard.basics.threads import SETTING
 from franq_guard.cli.options import fields_from, guard_from
 from franq_guard.label_rule import LabelRule
+from franq_guard.policy import MAY_BE_WEAK, WEAK
 
 
 def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_path, rows):
@@ -21,7 +22,7 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
         (["--false-below", "-1"], "0 <= false_below"),
         (
             ["--weak", "doubtful,bad"],
-            "--weak must name labels out of false, doubtful, unsupported, not",
+            "--weak must name labels out of false, doubtful, unsupported, unclear, not",
         ),
         (["--calibrator", str(bad)], "not a usable"),
         (["--calibrator", str(tmp_path / "none.json")], "none.json"),
@@ -29,6 +30,20 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
         result = command("check", rows, *words)
         assert result.exit_code == 2, words
         assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "weak"),
+    [
+        (None, WEAK),
+        ("", ()),
+        ("false, unclear", ("false", "unclear")),
+        (",".join(MAY_BE_WEAK), MAY_BE_WEAK),
+    ],
+)
+def test_every_label_that_a_policy_may_act_against_can_be_named(given, weak):
+    policy = guard_from("annotate", None, None, None, weak=given).policy
+    assert tuple(policy.weak) == weak
 
 
 def test_threads_are_set_for_the_whole_program(command, rows, monkeypatch):
