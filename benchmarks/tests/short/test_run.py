@@ -191,6 +191,7 @@ def test_the_command(folders, plan, tmp_path):
     assert "no such file" in missing.output
 
 
+@pytest.mark.slow
 def test_the_command_by_two_workers(plan, tmp_path):
     options = {"--data": plan.data[0], "--out": tmp_path / "out", "--cache": tmp_path / "cache",
                "--train": 2, "--test": 2, "--samples": 2, "--max-new-tokens": 3}  # fmt: skip

@@ -164,6 +164,7 @@ def test_pairs_that_were_read_are_not_read_again(tmp_path, monkeypatch):
     assert model.calls == 5
 
 
+@pytest.mark.slow
 def test_times_and_figures_are_of_both_models(model):
     models = {"small": model, "larger": model}
     assert set(larger.times(models, repeats=1)) == set(models)
