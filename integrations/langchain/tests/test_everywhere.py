@@ -112,7 +112,7 @@ def test_a_client_that_goes_away_during_the_check_leaves_nothing_behind(surface,
         ask = one.astream if streamed else one.ainvoke
         task = asyncio.create_task(ask(question(run)))
         before = guard.checking
-        while guard.checking == before:
+        while guard.checking == before and not task.done():
             await asyncio.sleep(0.001)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
