@@ -40,7 +40,7 @@ def test_the_folders_of_tests_are_there():
     assert all((run.ROOT / tests).exists() for tests in [*run.TESTS, *run.TESTS_WITH_MODELS])
 
 
-def test_only_a_missing_torch_excuses_a_test():
+def test_only_a_missing_torch_excuses_a_test(monkeypatch):
     of_torch = ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")
     assert without_torch.missing(of_torch) == "torch.nn"
     wrapped = ImportError("install franq-guard[hf]")
@@ -51,6 +51,10 @@ def test_only_a_missing_torch_excuses_a_test():
     assert without_torch.missing(MissingModelError("the bundled language model ...")) is None
     assert without_torch.missing(ModuleNotFoundError("yaml", name="yaml")) is None
     assert without_torch.missing(ValueError("torch")) is None
+    of_skipped = ImportError("cannot import name 'a'", name="tests.test_a", path="test_a.py")
+    assert without_torch.missing(of_skipped) is None
+    monkeypatch.setattr(without_torch, "_SKIPPED", {"test_a.py"})
+    assert without_torch.missing(of_skipped) == "tests.test_a"
     with pytest.raises(pytest.skip.Exception):
         without_torch.skip_or_raise(of_torch)
     with pytest.raises(ValueError, match="torch"):

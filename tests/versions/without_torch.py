@@ -16,6 +16,8 @@ PACKAGES = (
     "accelerate", "gguf", "huggingface_hub", "langchain_huggingface", "llama_index.llms",
     "safetensors", "tokenizers", "torch", "transformers",
 )  # fmt: skip
+_SKIPPED: set[str] = set()
+"""Files that were skipped as a whole; a name that another one imports from them is missing, too."""
 
 
 def missing(error: BaseException | None) -> str | None:
@@ -24,6 +26,8 @@ def missing(error: BaseException | None) -> str | None:
         name = (getattr(error, "name", None) or "") if isinstance(error, ImportError) else ""
         if isinstance(error, MissingModelError):  # the guard looks for torch before it imports it
             name = str(error).partition(",")[0]
+        if isinstance(error, ImportError) and error.path in _SKIPPED:
+            return name
         if any(f"{name}.".startswith(f"{package}.") for package in PACKAGES):
             return name
         error = error.__cause__ or error.__context__
@@ -43,6 +47,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
     report = yield
     call = report.__dict__.get("call")
     if report.failed and call and missing(call.excinfo.value.__cause__ or call.excinfo.value):
+        _SKIPPED.add(str(collector.path))
         report.outcome = "skipped"
         report.longrepr = (str(collector.path), 0, "Skipped: needs torch")
     return report
