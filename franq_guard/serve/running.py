@@ -115,7 +115,7 @@ class Server(uvicorn.Server):
                     "one with --port (0: any free one)"
                 ) from None
             unknown = isinstance(error, socket.gaierror)  # the name of a host
-            # asyncio of Python 3.13 and newer gives no number where no address can be taken.
+            # On Python 3.13 the error has no number if no address can be taken.
             why = os.strerror(error.errno) if error.errno and not unknown else error.strerror
             why = why or str(error)
             raise OSError(f"cannot listen on {host}, port {port}: {why}") from None
