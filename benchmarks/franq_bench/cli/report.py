@@ -13,7 +13,7 @@ from franq_guard.cli.console import fail, say, tell, working
 if TYPE_CHECKING:
     from franq_guard.report.tables import Table
 
-_PRINTED = ("summary", "significance", "one-change")
+_PRINTED = ("summary", "significance", "one-change", "own-signals")
 """The tables of the report that are printed, too, with that of all methods behind the first."""
 
 
@@ -35,7 +35,8 @@ def report(
     """Tables and page of a benchmark again, the figures of all methods from its scores.jsonl.
 
     Ablations and further tables are those that the run stored, unless --fit makes them again.
-    Printed are the summary, all methods, FRANQ against the best other method, and what decides.
+    Printed are the summary, all methods, FRANQ against the best other method, what decides, and
+    learned FRANQ with signals of its own.
     """
     from franq_bench.cli.common import show_table
     from franq_bench.fits.refit import refitted

@@ -41,7 +41,7 @@ from franq_bench.tables.significance import difference_with_interval, drawn_mean
 from franq_guard.report.tables import Cell, Column, Table
 from franq_guard.signals.components import OWN
 
-__all__ = ["changes", "one_change"]
+__all__ = ["changed_line", "changes", "one_change"]
 
 _METRICS = ("prr", "pr_auc", "ece")
 _OTHER_SPLITS = (0.3, 0.7)
@@ -89,7 +89,7 @@ def one_change(
         return []
     there = [name for name in variants if rows[name].prr is not None]
     means = drawn_means(made, resamples=resamples)
-    lines = [_line(name, base, rows, means) for name in there]
+    lines = [changed_line(name, base, rows, means, _METRICS) for name in there]
     fell = fallback_note({"": fell_back(bare, signals, log_space=log_space)})
     return [_table(lines, fell)]
 
@@ -227,11 +227,24 @@ def _mapped(samples: int, fit: Fit) -> Fit:
     return lambda train, test: fit(of(train), of(test))
 
 
-def _line(
-    name: str, base: str, rows: Mapping[str, Row], means: Mapping[str, Mapping[str, Any]]
+def changed_line(
+    name: str,
+    base: str,
+    rows: Mapping[str, Row],
+    means: Mapping[str, Mapping[str, Any]],
+    metrics: Sequence[str],
 ) -> tuple[Cell, ...]:
+    """A row of a table: a variant's figures, each beside how it differs from the first variant's.
+
+    Args:
+        name: the variant.
+        base: the first one.
+        rows: mean figures by variant.
+        means: those of each resample, :func:`~franq_bench.tables.significance.drawn_means`.
+        metrics: the columns.
+    """
     cells: list[Cell] = [name]
-    for metric in _METRICS:
+    for metric in metrics:
         own, first = rows[name].figure(metric)[0], rows[base].figure(metric)[0]
         cells.append(own)
         if own is None or first is None or name == base:

@@ -24,6 +24,7 @@ from franq_bench.fits.fitted import SIGNALS
 from franq_bench.fits.grid import faithfulness_inputs, uq_grid
 from franq_bench.fits.held_out import held_out
 from franq_bench.fits.one_change import one_change
+from franq_bench.fits.own_signals import own_signals_table
 from franq_bench.fits.training_size import training_sizes
 from franq_bench.fits.variants import fitted
 from franq_bench.tables.scores import Scores
@@ -67,6 +68,7 @@ def ablation_tables(
     tables = [fallback_table(scores, signals=signals, faithful_above=faithful_above)]
     tables += one_change(scores, samples=samples, **options)
     tables += [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
+    tables += own_signals_table(scores, resamples=resamples)
     tables += [*chosen_table(scores, **options), *calibrated_alone(whole, **options)]
     tables.append(thresholded(scores, **options))
     if has_gold(scores):
