@@ -66,7 +66,8 @@ def done() -> bytes:
 class Events:
     """Parses server-sent events from bytes that arrive in pieces of any size.
 
-    Lines may end in LF, CRLF or CR; comments and fields other than ``data`` are ignored.
+    Lines may end in LF, CRLF or CR; comments and fields other than ``data`` are ignored, except for
+    ``error``: up to the end of 2025 llama.cpp sent its errors so, and then ``[DONE]``.
     """
 
     def __init__(self) -> None:
@@ -106,6 +107,8 @@ class Events:
             name, _, value = line.removeprefix(b"\xef\xbb\xbf").partition(b":")
             if name == b"data":
                 self._data.append(value.removeprefix(b" "))
+            elif name == b"error":
+                self._data.append(b'{"error":' + value + b"}")
         elif self._data:
             data, self._data = b"\n".join(self._data), []
             try:

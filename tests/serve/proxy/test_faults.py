@@ -38,6 +38,7 @@ def broken_events(proxy, kit, pieces, **body):
         (b"data: " + b"x" * 9_000_000, "upstream_malformed"),
         (b"", "upstream_malformed"),
         (b'data: {"error": {"message": "m", "code": "theirs"}}\n\n', "theirs"),
+        (b'error: {"message": "m", "code": "theirs"}\n\ndata: [DONE]\n\n', "theirs"),
     ],
 )
 def test_a_stream_that_breaks_leaves_nothing_unchecked(proxied, kit, mode, last, code):
