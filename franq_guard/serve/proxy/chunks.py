@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from franq_guard.records import GuardedAnswer
@@ -168,7 +168,7 @@ class Choices:
             tokens = tokens_of(item) if name == "content" and name in delta else []
             if piece or tokens:
                 outlet = self._outlet_of(choice, name)
-                outlet.reported.tokens += tokens
+                outlet.reported.written.add(tokens)
                 outlet.reported.separate_reasoning = choice.separate_reasoning
                 if text := await outlet.feed(piece):
                     yield self._delta(index, {name: text})
@@ -182,7 +182,7 @@ class Choices:
     def _outlet_of(self, choice: _Choice, name: str) -> Outlet:
         if name not in choice.outlets:
             is_first = not choice.outlets
-            choice.outlets[name] = self._outlet(replace(self._reported, tokens=[]), is_first)
+            choice.outlets[name] = self._outlet(self._reported.of_text(), is_first)
         return choice.outlets[name]
 
     def _keep_tokens(self, choice: _Choice, item: Mapping[str, Any]) -> None:

@@ -116,7 +116,7 @@ def _trace(
     prompt: Callable[[], str | None] | None = None,
 ) -> Trace:
     """The trace of ``text``; with a prompt only if a language model will score the text."""
-    generation = reported.generation(text, None, ids=_reads_ids(guard, reported))
+    generation = reported.generation(text, ids=_reads_ids(guard, reported))
     if guard.choice.reads(generation):
         rendered = prompt() if prompt else _prompt(guard, chat, reported)
         generation = replace(generation, prompt=rendered)

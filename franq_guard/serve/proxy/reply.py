@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from franq_guard.records import GuardedAnswer
@@ -54,7 +53,7 @@ async def guarded_reply(
     }
     started = time.perf_counter()
     shared = reported_by(kind, completion)
-    reported = {choice["index"]: replace(shared, tokens=tokens_of(choice)) for choice in choices}
+    reported = {choice["index"]: shared.of_text(tokens_of(choice)) for choice in choices}
     checked = await together(
         judge.whole(chat, text, reported[index] if name == "content" else shared)
         for (index, name), text in texts.items()

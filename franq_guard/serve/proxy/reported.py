@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from franq_guard.capture.server_logprobs import server_generation
+from franq_guard.capture.server_logprobs import GrowingServerText
 from franq_guard.claims.forms import opens_reasoning
 from franq_guard.language_model.server.tokens import ServerToken, from_logprobs
 from franq_guard.records import Generation, Passage
@@ -54,14 +54,14 @@ class Reported:
     """What the upstream has reported about one text so far.
 
     Attributes:
-        tokens: the tokens of the text, possibly with others around it.
+        written: the tokens of the text, possibly with others around it.
         prompt: the string that the model saw; None if it is not reported.
         writer: fingerprint of the model, if it can be known.
         id: of the completion; telemetry reports it, as the span of the model's call does.
         separate_reasoning: whether it sends the model's reasoning in a field of its own.
     """
 
-    tokens: list[ServerToken] = field(default_factory=list)
+    written: GrowingServerText = field(default_factory=GrowingServerText)
     prompt: str | None = None
     writer: str | None = None
     id: str | None = None
@@ -72,17 +72,23 @@ class Reported:
         """Whether the text begins with reasoning, as far as the reported prompt tells."""
         return not self.separate_reasoning and opens_reasoning(self.prompt)
 
-    def generation(self, text: str, prompt: str | None, *, ids: bool) -> Generation:
-        """``text`` with its tokens.
+    def of_text(self, tokens: Iterable[ServerToken] = ()) -> Reported:
+        """The same for one text of the reply, with its own tokens."""
+        one = replace(self, written=GrowingServerText())
+        one.written.add(tokens)
+        return one
+
+    def generation(self, text: str, *, ids: bool) -> Generation:
+        """``text``, complete or still growing, with its tokens.
 
         Args:
             text: the text of these tokens.
-            prompt: the prompt that the model presumably saw.
             ids: keep the token ids; they are valid only for the model that wrote the text.
         """
-        reported = tuple(self.tokens)  # a copy: the stream may add tokens meanwhile
-        tokens = reported if ids else [replace(token, id=-1) for token in reported]
-        return replace(server_generation(text, prompt, tokens), writer=self.writer)
+        made = replace(self.written.generation(text, None), writer=self.writer)
+        if ids or all(token.id == -1 for token in made.tokens):
+            return made
+        return replace(made, tokens=tuple(replace(token, id=-1) for token in made.tokens))
 
     def holds(self, passages: Sequence[Passage]) -> bool:
         """Whether the reported prompt contains all passages: a template may drop ``documents``."""

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from franq_guard import Policy
+from franq_guard.capture import server_logprobs
 from franq_guard.serve.proxy import streaming as streaming_module
 from franq_guard.streaming import stream as stream_of_claims
 from franq_guard.testing import FakeFaithfulness
@@ -266,6 +267,24 @@ def test_log_probabilities_of_a_stream_come_at_its_end_where_the_text_is_unchang
     assert answer["verdicts"][0]["raw"]["uq_faith"] == pytest.approx(-0.01)
     events = kit.events_of(proxy.ask(stream=True).content)
     assert "logprobs" not in events[-2]["choices"][0]
+
+
+def test_each_log_probability_of_a_stream_is_read_once(proxied, kit, monkeypatch):
+    read = []
+    add = server_logprobs._Pieces.add
+
+    def noted(pieces, token, **final):
+        read.append(token)
+        return add(pieces, token, **final)
+
+    monkeypatch.setattr(server_logprobs._Pieces, "add", noted)
+    proxy = proxied()
+    told = {"content": [{"token": f"{kit.GOOD} ", "bytes": None, "logprob": -0.01}]}
+    pieces = [kit.chunk({"content": f"{kit.GOOD} "}, logprobs=told)] * 20
+    proxy.upstream.reply = streaming(kit, [*pieces, kit.chunk({}, 0, "stop"), kit.DONE])
+    answer = kit.events_of(proxy.ask(stream=True).content)[-2]["franq"]["choices"][0]["answer"]
+    assert [v["raw"]["uq_faith"] for v in answer["verdicts"]] == [pytest.approx(-0.01)] * 20
+    assert len(read) == 20
 
 
 def test_listeners_hear_of_streams(proxied, kit):
