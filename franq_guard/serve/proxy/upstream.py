@@ -152,6 +152,7 @@ class Upstream:
                 max_connections=self._settings.queue + 16,  # plus requests for the list of models
                 max_keepalive_connections=64,
             ),
+            verify=httpx.create_ssl_context(),  # with the authorities of SSL_CERT_FILE
             timeout=httpx.Timeout(
                 seconds, connect=min(_CONNECT, seconds), pool=min(_CONNECT, seconds)
             ),

@@ -2,13 +2,19 @@
 
 import asyncio
 import json
+import shutil
 import socket
+import ssl
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from franq_guard import Guard
 from franq_guard.calibration import Calibrator
 from franq_guard.serve.app import create_app
+from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.upstream import Upstream
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.testing import FakeFaithfulness
@@ -308,6 +314,49 @@ def test_cookies_of_one_reply_are_not_sent_with_other_requests(proxied, kit, str
     for _ in range(2):
         assert "set-cookie" not in proxy.ask(stream=stream).headers
     assert not any("cookie" in headers for _, headers, _ in proxy.upstream.requests)
+
+
+class Models(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes no certificate")
+def test_an_upstream_with_the_certificate_of_an_own_authority(tmp_path, monkeypatch):
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=own"]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
+    subprocess.run([*made, *names], check=True, capture_output=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Models)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+
+    async def status():
+        upstream = Upstream(ServeSettings(upstream=f"https://127.0.0.1:{server.server_port}"))
+        try:
+            reply = await upstream.models({})
+            await reply.aclose()
+            return reply.status_code
+        finally:
+            await upstream.close()
+
+    try:
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        with pytest.raises(ServeError, match="cannot be reached"):
+            asyncio.run(status())
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert asyncio.run(status()) == 200
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def test_models_are_passed_through(proxied):
