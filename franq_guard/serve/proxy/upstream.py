@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
@@ -13,6 +14,8 @@ from franq_guard.serve.errors import QueueFull, ServeError
 from franq_guard.serve.proxy.reported import added_fields
 from franq_guard.serve.proxy.request import ChatRequest
 from franq_guard.serve.settings import ServeSettings
+
+_log = logging.getLogger(__name__)
 
 _PASSED_ON = ("openai-organization", "openai-project", "x-request-id", "traceparent", "tracestate")
 _PASSED_BACK = (
@@ -227,6 +230,8 @@ def failure(error: httpx.HTTPError) -> ServeError:
     if isinstance(error, httpx.PoolTimeout):
         return QueueFull()
     if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
+        # Nothing was sent yet, so its message has no text of a request.
+        _log.warning("the upstream cannot be reached: %s: %s", kind, error)
         return ServeError(502, "upstream_unreachable", f"the upstream cannot be reached ({kind})")
     if isinstance(error, httpx.TimeoutException):
         return ServeError(504, "upstream_timeout", f"the upstream was silent too long ({kind})")

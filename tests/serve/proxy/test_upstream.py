@@ -326,7 +326,7 @@ class Models(BaseHTTPRequestHandler):
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="makes no certificate")
-def test_an_upstream_with_the_certificate_of_an_own_authority(tmp_path, monkeypatch):
+def test_an_upstream_with_the_certificate_of_an_own_authority(tmp_path, monkeypatch, caplog):
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=own"]
     names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
@@ -349,8 +349,10 @@ def test_an_upstream_with_the_certificate_of_an_own_authority(tmp_path, monkeypa
 
     try:
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        caplog.set_level("WARNING")
         with pytest.raises(ServeError, match="cannot be reached"):
             asyncio.run(status())
+        assert "certificate" in caplog.text
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert asyncio.run(status()) == 200
     finally:
