@@ -72,6 +72,8 @@ class Whole:
         if self._check is not None:
             self.answer = await self._check
             yield self.answer.text
+        elif self._text:
+            yield self._text
 
     async def settled(self) -> AsyncIterator[str]:
         """Nothing: an incomplete answer is not checked as a whole."""
@@ -113,6 +115,8 @@ class Claims:
     async def rest(self) -> AsyncIterator[str]:
         """The last claims, each as soon as its check is done."""
         if not self._text.strip():
+            if self._text:
+                yield self._text
             return
         async for text in self.settled():
             yield text

@@ -210,6 +210,15 @@ def test_tool_calls_pass_at_once(proxied, kit):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_a_blank_text_comes_as_it_is(proxied, kit, mode):
+    """As it does without a stream: some models write line breaks before they call a tool."""
+    proxy = proxied(stream=mode)
+    proxy.upstream.reply = streaming(kit, [*kit.chunks("\n\n"), kit.DONE])
+    events = kit.events_of(proxy.ask(stream=True).content)
+    assert (kit.text_of(events), events[-2]["franq"]["status"]) == ("\n\n", "none")
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
