@@ -141,9 +141,11 @@ class ServeSettings:
 
 
 def _check_routes(routes: object) -> None:
-    known = get_args(Route)
-    if not isinstance(routes, tuple) or any(route not in known for route in routes):
-        raise ValueError(f"closed_routes must be a tuple of {', '.join(known)}, not {routes!r}")
+    if not isinstance(routes, tuple):
+        raise ValueError(f"closed_routes must be a tuple, not {routes!r}")
+    for route in routes:
+        if route not in get_args(Route):
+            raise ValueError(f"closed_routes are {', '.join(get_args(Route))}, not {route!r}")
 
 
 def _check_tokens(tokens: object) -> None:
@@ -173,3 +175,5 @@ def _check_upstream(upstream: str | None) -> None:
         raise ValueError("upstream must be an address such as http://localhost:8000/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("upstream must not hold a user name, a query or a fragment")
+    if parts.path.rstrip("/").endswith("/chat/completions"):
+        raise ValueError("upstream must be the address before /chat/completions, which is added")

@@ -13,8 +13,8 @@ from franq_guard.serve.settings import ServeSettings
         ({"window_ms": -1}, "window_ms"),
         ({"on_error": "shut"}, "on_error"),
         ({"stream": "all"}, "stream"),
-        ({"closed_routes": ("chat", "elsewhere")}, "closed_routes"),
-        ({"closed_routes": "chat"}, "closed_routes"),
+        ({"closed_routes": ("chat", "elsewhere")}, "litellm, chat, not 'elsewhere'"),
+        ({"closed_routes": "chat"}, "closed_routes must be a tuple"),
         ({"upstream_kind": "tgi"}, "upstream_kind"),
         ({"tokens": "abc"}, "tuple"),
         ({"tokens": ("",)}, "empty"),
@@ -26,6 +26,7 @@ from franq_guard.serve.settings import ServeSettings
         ({"upstream": "file:///etc/passwd"}, "upstream"),
         ({"upstream": "http://a:99999/v1"}, "upstream"),
         ({"upstream": "http://me:secret@a/v1"}, "user name"),
+        ({"upstream": "http://a/v1/chat/completions/"}, "before /chat/completions"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings, message):
