@@ -60,7 +60,7 @@ async def guarded_events(
         try:
             async for data in _kept_open(_read(upstream, choices)):
                 yield data
-        except (httpx.HTTPError, MalformedError, UpstreamError):
+        except (httpx.HTTPError, MalformedError, ServeError):
             async for data in _kept_open(_with_ticks(choices.settled())):
                 yield data
             raise

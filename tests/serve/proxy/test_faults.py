@@ -63,9 +63,10 @@ def test_an_end_without_a_mark_is_an_end_where_the_choice_ended(proxied, kit):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_text_that_grows_too_long_ends_the_stream(proxied, kit, mode):
-    proxy = proxied(stream=mode, max_answer_chars=60)
-    events = broken_events(proxy, kit, [*kit.chunks(kit.GOOD * 3), kit.DONE])
+    proxy = proxied(stream=mode, max_answer_chars=80)
+    events = broken_events(proxy, kit, [*kit.chunks(f"{kit.GOOD} {kit.GOOD} {kit.GOOD}"), kit.DONE])
     assert events[-1]["error"]["code"] == "answer_too_long"
+    assert kit.text_of(events) == (kit.GOOD if mode == "claims" else "")
 
 
 async def forever():
