@@ -254,6 +254,7 @@ class TestFaults:
         ("reply", "message"),
         [
             ((500, {"error": "out of memory"}), "answered 500.*out of memory"),
+            ((404, {"detail": "Not Found"}), "Not Found.*does the base URL end with its version"),
             ((200, b"<html>"), "answered no JSON"),
             ((200, []), "no JSON object"),
             ((200, {"choices": []}), "without any choice"),

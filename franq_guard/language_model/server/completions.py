@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Protocol = Literal["prompt_logprobs", "echo"]
 
+_BASE_URL = "does the base URL end with its version, as in http://localhost:8000/v1?"
+
 
 class ServerError(RuntimeError):
     """A server could not be reached, rejected a request, or returned something unreadable."""
@@ -129,10 +131,13 @@ class Completions:
         except self._errors as error:
             raise ServerError(
                 f"no answer from {url} ({type(error).__name__}: {error}): is the server running, "
-                "and does the base URL end with its version, as in http://localhost:8000/v1?"
+                f"and {_BASE_URL}"
             ) from error
         if response.status_code != 200:
-            raise ServerError(f"{url} answered {response.status_code}: {response.text[:300]}")
+            doubt = f": {_BASE_URL}" if response.status_code == 404 else ""
+            raise ServerError(
+                f"{url} answered {response.status_code}: {response.text[:300]}{doubt}"
+            )
         try:
             found = response.json()
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
