@@ -155,7 +155,8 @@ class Upstream:
                 max_connections=self._settings.queue + 16,  # plus requests for the list of models
                 max_keepalive_connections=64,
             ),
-            verify=httpx.create_ssl_context(),  # with the authorities of SSL_CERT_FILE
+            # SSL_CERT_FILE names the authorities to trust; without TLS it need not exist.
+            verify=httpx.create_ssl_context(trust_env=httpx.URL(self._base).scheme == "https"),
             timeout=httpx.Timeout(
                 seconds, connect=min(_CONNECT, seconds), pool=min(_CONNECT, seconds)
             ),

@@ -325,6 +325,14 @@ class Models(BaseHTTPRequestHandler):
         pass
 
 
+def test_without_tls_no_certificates_are_read(proxied, kit, monkeypatch):
+    monkeypatch.undo()  # the fixture's bare context
+    monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file")
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    assert proxy.ask().status_code == 200
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="makes no certificate")
 def test_an_upstream_with_the_certificate_of_an_own_authority(tmp_path, monkeypatch, caplog):
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
