@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from franq_guard.basics.files import write_whole
 from franq_guard.calibration.curves import Interpolation, Knots, Logistic, curve_from
 from franq_guard.franq import FloatArray, franq
 from franq_guard.label_rule import LabelRule
@@ -288,8 +289,12 @@ class Calibrator:
             raise ValueError(f"not a usable {SCHEMA} calibrator: {error}") from error
 
     def save(self, path: str | Path) -> None:
-        """Write :meth:`to_json` to ``path`` (UTF-8)."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        """Write :meth:`to_json` to ``path`` (UTF-8); a file that was there is replaced at once.
+
+        Raises:
+            OSError: if it cannot be written; a file that was there is unchanged.
+        """
+        write_whole(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Calibrator:

@@ -19,12 +19,16 @@ def write_settings(
 ) -> None:
     """Write the settings, the models' fingerprints and the versions beside a result.
 
+    Beside a pipe or a device, such as /dev/stdout, nothing is written.
+
     Args:
         out: the result; the file's name is this one with ``.settings.json`` at its end.
         chosen: the settings in force.
         fingerprint: of the guard.
         more: further settings (JSON values), beside the chosen ones.
     """
+    if out.exists() and not out.is_file():
+        return
     said = {**_to_store(chosen, fingerprint, more), "versions": versions()}
     _beside(out).write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

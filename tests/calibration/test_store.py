@@ -1,5 +1,6 @@
 import json
 import math
+import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -106,6 +107,44 @@ def test_save_and_load(tmp_path):
     FITTED.save(path)
     assert Calibrator.load(path) == FITTED
     assert json.loads(path.read_text())["schema"] == "franq.calibrator/1"
+
+
+def test_a_save_that_fails_leaves_the_file_that_was_there(tmp_path):
+    path = tmp_path / "mine.json"
+    FITTED.save(path)
+    large = replace(FITTED, name="x" * 5000)
+    code = (
+        "import resource, signal, sys; from franq_guard import Calibrator; "
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "large = Calibrator.from_json(sys.stdin.read()); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); large.save(sys.argv[1])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, path], input=large.to_json(), capture_output=True, text=True
+    )
+    assert "File too large" in ended.stderr
+    assert Calibrator.load(path) == FITTED
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.json"]
+
+
+def test_save_replaces_the_file_behind_a_link_and_keeps_its_permissions(tmp_path):
+    there, link, absent = tmp_path / "a.json", tmp_path / "link.json", tmp_path / "dangling.json"
+    there.write_text("old")
+    there.chmod(0o600)
+    link.symlink_to("a.json")
+    absent.symlink_to("b.json")
+    FITTED.save(link)
+    FITTED.save(absent)
+    assert link.is_symlink()
+    assert absent.is_symlink()
+    assert Calibrator.load(there) == Calibrator.load(tmp_path / "b.json") == FITTED
+    assert stat.S_IMODE(there.stat().st_mode) == 0o600
+
+
+def test_save_writes_to_a_pipe(tmp_path):
+    code = "import sys; from franq_guard import Calibrator; Calibrator().save('/dev/stdout')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert Calibrator.from_json(done.stdout) == Calibrator()
 
 
 def damaged(**changes):
