@@ -163,6 +163,13 @@ def _policy(
     """The policy; thresholds that are None are taken from the calibrator."""
     if action not in get_args(Action):  # the policy's own message offers a function, too
         raise ValueError(f"--policy must be annotate, filter or block, not {action!r}")
+    for option, number in (("--threshold", threshold), ("--false-below", false_below)):
+        if number is not None and not 0 <= number <= 1:
+            raise ValueError(f"{option} must lie between 0 and 1, not {number:g}")
+    if threshold is not None and false_below is not None and false_below > threshold:
+        raise ValueError(
+            f"--false-below ({false_below:g}) must not be above --threshold ({threshold:g})"
+        )
     labels: Any = WEAK
     if weak is not None:  # "" flags nothing
         labels = [label.strip() for label in weak.split(",") if label.strip()]
@@ -281,6 +288,16 @@ def refuse_unwritable(*files: Path | None, inputs: Sequence[Path | None] = ()) -
             fail(f"{file} is read by this command: name another file to write to")
         if any(_same(file, other) for other in outputs[:i]):
             fail(f"{file} is named for two outputs: give each a file of its own")
+
+
+def refuse_to_replace(out: Path) -> None:
+    """End the program if a calibrator would take the place of anything but a calibrator."""
+    if not out.is_file() or not out.stat().st_size:
+        return
+    try:
+        _loaded(out)
+    except ValueError:
+        fail(f"{out} is there already and is no calibrator: name another file, or delete it")
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -18,8 +18,13 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
     bad.write_text("{")
     for words, message in (
         (["--policy", "erase"], "--policy must be annotate, filter or block, not 'erase'"),
-        (["--threshold", "2"], "0 <= false_below"),
-        (["--false-below", "-1"], "0 <= false_below"),
+        (["--threshold", "2"], "--threshold must lie between 0 and 1, not 2"),
+        (["--threshold", "nan"], "--threshold must lie between 0 and 1, not nan"),
+        (["--false-below", "-1"], "--false-below must lie between 0 and 1, not -1"),
+        (
+            ["--threshold", "0.3", "--false-below", "0.4"],
+            "--false-below (0.4) must not be above --threshold (0.3)",
+        ),
         (
             ["--weak", "doubtful,bad"],
             "--weak must name labels out of false, doubtful, unsupported, unclear, not",
