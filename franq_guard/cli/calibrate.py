@@ -32,6 +32,7 @@ from franq_guard.cli.options import (
     ThreadsOption,
     guard_from,
     loading_models,
+    refuse_to_replace,
     refuse_unwritable,
 )
 from franq_guard.cli.set_up import with_set_up
@@ -249,13 +250,8 @@ def _check(calibrator: Path, given: LabelledFile, as_json: bool) -> None:
         from franq_guard.calibration.holding import holding
     from franq_guard.report.figures import holding_text
 
-    try:
-        fitted = Calibrator.load(calibrator)
-    except OSError as error:
-        fail(f"cannot read {calibrator}: {error.strerror}")
-    except ValueError as error:
-        fail(str(error))
     guard = guard_from(calibrator=calibrator, chosen=_measuring(given.chosen))  # for its methods
+    fitted = Calibrator.load(calibrator)
     _refuse_other_set_up(calibrator, fitted, guard, given.chosen)
     traces, broken = given.traces()
     try:
@@ -293,7 +289,9 @@ def _say_unread(broken: Sequence[RowError]) -> None:
         say(f"{len(broken)} row(s) could not be read and were left out")
 
 
-def _check_wishes(given: LabelledFile, promise: Mapping[str, Any], *written: Path | None) -> None:
+def _check_wishes(
+    given: LabelledFile, promise: Mapping[str, Any], out: Path, *others: Path | None
+) -> None:
     """End the program if the options are invalid, before any model runs."""
     if given.slopes is not None and given.chosen.calibration != "learned":
         fail("--slopes-from needs --calibration learned: other curves have no slope of their own")
@@ -305,7 +303,8 @@ def _check_wishes(given: LabelledFile, promise: Mapping[str, Any], *written: Pat
         share = promise[option]
         if share is not None and not 0 < share < 1:
             fail(f"--{option.replace('_', '-')} must lie between 0 and 1, not {share}")
-    refuse_unwritable(*written, inputs=(given.file, given.slopes))
+    refuse_unwritable(out, *others, inputs=given.files())
+    refuse_to_replace(out)
 
 
 def _check_labels(

@@ -67,6 +67,13 @@ class LabelledFile:
             "map": self.mapped,
         }
 
+    def files(self) -> list[Path | None]:
+        """The files that are read, and those of a claim set that are kept for a later run."""
+        from franq_guard.datasets.claim_set.store import FILES
+
+        of_set = [self.file / name for name in FILES] if self.file.is_dir() else []
+        return [self.file, self.slopes, *of_set]
+
     def others(self) -> list[Trace]:
         """Answers of other data; their labels count for the slopes alone."""
         if self.slopes is None:

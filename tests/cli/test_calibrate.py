@@ -1,9 +1,11 @@
 """``franq calibrate``: what it fits, writes, refuses."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 
 import pytest
@@ -395,6 +397,52 @@ def test_a_claim_set_is_calibrated_on_with_a_promise_from_people(run, tmp_path):
     fitted = Calibrator.load(out)
     assert fitted.promise["data"] == "set"
     assert fitted.fingerprint["n_train"] + fitted.promise["n"] + fitted.promise["others"] == 140
+
+
+def test_a_calibrator_can_be_written_to_a_pipe(run, tmp_path):
+    from franq_guard import Calibrator
+
+    file, pipe = tmp_path / "rows.jsonl", tmp_path / "pipe"
+    file.write_text("\n".join(labelled(20)))
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_text)
+        assert run("calibrate", file, "--out", pipe).exit_code == 0
+        assert Calibrator.from_json(read.result()).fingerprint["n_train"] == 20
+    assert {one.name for one in tmp_path.iterdir()} == {"rows.jsonl", "pipe"}
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "message"),
+    [
+        ("--out", "set.json", "is read by this command: name another file"),
+        ("--out", "signals.jsonl", "is read by this command: name another file"),
+        ("--plot", "answers.jsonl", "is read by this command: name another file"),
+        ("--report", "labels.jsonl", "is read by this command: name another file"),
+        ("--out", "notes.json", "is there already and is no calibrator: name another file"),
+    ],
+)
+def test_calibrate_overwrites_nothing_but_calibrators(unscored, tmp_path, option, name, message):
+    folder = a_set(tmp_path / "set", 60)
+    (folder / "notes.json").write_text("mine")
+    before = {file: file.read_text() for file in folder.iterdir()}
+    words = ["--out", tmp_path / "mine.json", option, folder / name]
+    result = unscored("calibrate", folder, *words)
+    assert result.exit_code == 2, result.output
+    assert f"{name} {message}" in " ".join(result.stderr.split())
+    assert {file: file.read_text() for file in folder.iterdir()} == before
+
+
+def test_a_calibrator_or_an_empty_file_is_replaced(run, tmp_path):
+    from franq_guard import Calibrator
+
+    file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
+    file.write_text("\n".join(labelled(20)))
+    out.touch()
+    for count in (20, 24):
+        file.write_text("\n".join(labelled(count)))
+        assert run("calibrate", file, "--out", out).exit_code == 0
+        assert Calibrator.load(out).fingerprint["n_train"] == count
 
 
 def test_a_set_is_scored_once_whatever_is_asked_of_it_afterwards(run, offline, tmp_path):

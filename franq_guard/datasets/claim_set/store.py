@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from franq_guard.basics.files import write_whole
 from franq_guard.datasets.claim_set.records import CHOSEN, ClaimJudgement
 from franq_guard.datasets.jsonl import append_row, whole_rows
 from franq_guard.records import ClaimLabel, Trace
@@ -22,6 +23,8 @@ from franq_guard.rows import RowError, read_traces
 from franq_guard.rows.written import trace_to_dict
 
 SCHEMA = "franq.claim-set/1"
+FILES = ("set.json", "answers.jsonl", "labels.jsonl", "replies.jsonl", "signals.jsonl")
+"""The files of a set; the last two keep what a model wrote and what was measured."""
 
 
 class ClaimSet:
@@ -55,14 +58,16 @@ class ClaimSet:
     def create(cls, folder: Path, settings: Mapping[str, Any]) -> ClaimSet:
         """Open the set in ``folder``, or create it if there is none; existing rows are kept.
 
+        Of a set that another version built, with settings of its own, only what is in both is
+        compared.
+
         Raises:
             ValueError: if ``folder`` has a set that was built with other settings.
         """
         if (folder / "set.json").exists():
             there = cls(folder)
-            other = sorted(
-                k for k in {*there.settings, *settings} if there.settings.get(k) != settings.get(k)
-            )
+            both = there.settings.keys() & settings.keys()
+            other = sorted(key for key in both if there.settings[key] != settings[key])
             if other:
                 raise ValueError(
                     f"{folder} was built with other settings ({', '.join(other)}): repeat them to "
@@ -71,9 +76,7 @@ class ClaimSet:
             return there
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"schema": SCHEMA, "settings": dict(settings)}, indent=2)
-        # Write a temporary file and rename it, so that nobody reads an incomplete file.
-        (folder / "set.json.part").write_text(text + "\n", encoding="utf-8")
-        (folder / "set.json.part").replace(folder / "set.json")
+        write_whole(folder / "set.json", text + "\n")
         return cls(folder)
 
     def add_answer(self, trace: Trace) -> None:
