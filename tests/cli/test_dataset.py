@@ -233,6 +233,16 @@ def test_build_asks_about_documents_and_goes_on(run, tmp_path, monkeypatch):
     other = run(*words, "-k", 1)
     assert other.exit_code == 2
     assert "other settings (k)" in other.stderr
+    (tmp_path / "asked.txt").write_text("Who designed the Vell bridge?")
+    for option, setting in (
+        (("--retrieval", "dense"), "retrieval"),
+        (("--questions", tmp_path / "asked.txt"), "questions"),
+        (("--ask-model",), "ask_model"),
+    ):
+        other = run(*words, *option)
+        assert other.exit_code == 2
+        assert f"other settings ({setting})" in other.stderr
+    assert len(ClaimSet(tmp_path / "set").answers()) == row["answers"]
 
 
 def test_a_server_that_goes_away_while_it_answers_is_no_traceback(run, tmp_path, monkeypatch):

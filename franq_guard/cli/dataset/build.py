@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,6 +97,7 @@ def build(
     _one_of("form", form, "long", "short")
     _one_of("show", show, "mixed", "retrieved")
     _one_of("edits-by", edits_by, "rules", "model")
+    _one_of("retrieval", retrieval, "bm25", "dense")
     from franq_guard.datasets.building import Recipe
     from franq_guard.datasets.building import build as write
 
@@ -104,9 +105,10 @@ def build(
     recipe = Recipe(**chosen, k=k, samples=samples, edits=edits, seed=seed)
     asked = _material(documents, questions, words)
     model = _model(language_model)
+    more = {"retrieval": retrieval, "ask_model": ask_model, "questions": asked.given()}
+    made = _begin(out, asked, recipe, model, more)
     with needing("pip install 'franq-guard[cli]'"):
         search = _search(asked.passages, retrieval, k)
-    made = _begin(out, asked, recipe, model)
     with resumable():
         if questions is None:
             asked.make_questions(_replies(made, model) if ask_model else None, limit, seed)
@@ -130,6 +132,13 @@ class _Material:
 
     passages: list[Passage]
     questions: list[MadeQuestion]
+
+    def given(self) -> str | None:
+        """A digest of the questions of a file; None where they will be made from the documents."""
+        from franq_guard.datasets.questions import digest
+
+        told = (f"{q.id}\0{q.question}\0{q.answers}" for q in self.questions)
+        return digest(0, *told)[:16] if self.questions else None
 
     def make_questions(self, ask: Replies | None, limit: int, seed: int) -> None:
         """Make questions by rules, preceded by a model's own for ``limit`` passages if given."""
@@ -191,20 +200,18 @@ def _model(where: str) -> LanguageModel:
 def _search(passages: Sequence[Passage], retrieval: str, k: int) -> Search:
     from franq_guard.datasets.search import Bm25, Dense
 
-    texts = [f"{p.title} {p.text}" for p in passages]
-    if retrieval == "bm25":
-        return Bm25(texts, k=k + 20)
-    if retrieval == "dense":
-        return Dense(texts, k=k + 20)
-    fail(f"--retrieval must be bm25 or dense, not {retrieval!r}")
+    found_by = Bm25 if retrieval == "bm25" else Dense
+    return found_by([f"{p.title} {p.text}" for p in passages], k=k + 20)
 
 
-def _begin(out: Path, asked: _Material, recipe: Recipe, model: LanguageModel) -> ClaimSet:
+def _begin(
+    out: Path, asked: _Material, recipe: Recipe, model: LanguageModel, more: Mapping[str, Any]
+) -> ClaimSet:
     from franq_guard.datasets.building.build import settings
     from franq_guard.datasets.claim_set import ClaimSet
 
     try:
-        return ClaimSet.create(out, settings(recipe, asked.passages, model))
+        return ClaimSet.create(out, {**settings(recipe, asked.passages, model), **more})
     except (ValueError, OSError) as error:
         fail(message_of(error))
 
