@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from franq_guard.basics.text import without_surrogates
-from franq_guard.records import GuardedAnswer, Verdict
+from franq_guard.records import GuardedAnswer
 from franq_guard.report.counts import check_failed
 from franq_guard.rows.lines import RowError
 
@@ -109,10 +109,7 @@ def _row(result: GuardedAnswer | RowError) -> dict[str, Any]:
         "status": result.status,
         "score": result.score,
         "flagged": len(result.flagged),
-        "verdicts": [
-            {**_verdict(verdict), "flagged": verdict.label in result.weak}
-            for verdict in result.verdicts
-        ],
+        "verdicts": list(map(_verdict, result.to_dict()["verdicts"])),
         "calibrator": result.calibrator,
         "likelihoods": result.likelihoods,
         "timings": [(stage, float(spent)) for stage, spent in result.timings.items()],
@@ -120,8 +117,8 @@ def _row(result: GuardedAnswer | RowError) -> dict[str, Any]:
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    row = verdict.to_dict()
+def _verdict(row: dict[str, Any]) -> dict[str, Any]:
+    """A verdict as :meth:`.GuardedAnswer.to_dict` has it, in the columns of a table."""
     claim = row["claim"]
     return {
         **row,
