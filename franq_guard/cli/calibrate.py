@@ -22,6 +22,7 @@ from franq_guard.cli.labels import (
     SlopesOption,
     WeightOption,
     fitted_for,
+    refuse_unused,
     say_unmeasured,
     weights_from,
 )
@@ -191,6 +192,7 @@ def _fitted(
 
     traces, broken = given.traces()
     others = given.others()
+    refuse_unused(way["weights"], traces)
     _check_labels(given, traces, others, way, promise)
     guard = guard_from(chosen=_measuring(given.chosen))
     with loading_models():

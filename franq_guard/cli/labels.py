@@ -118,6 +118,18 @@ def weights_from(given: list[str] | None) -> dict[str, float]:
     return found
 
 
+def refuse_unused(weights: Iterable[str], traces: Iterable[Trace]) -> None:
+    """End the program if a weight is of a single voice by which no label counts."""
+    used = {label.source for trace in traces for label in trace.labels if label.source}
+    for name in weights:  # a whole kind may be missing, as for --labels
+        if ":" in name and name not in used:
+            fail(
+                f"--weight {name}: no label counts as one by it, but as by "
+                f"{', '.join(sorted(used)) or 'nobody'}. A voice of its own is what --labels "
+                f"names, such as --labels person,gold,{name}"
+            )
+
+
 def say_unmeasured(traces: Sequence[Trace], measured: int) -> None:
     """Say how many of the labelled claims are not among those that were measured."""
     total = sum(label.is_true is not None for trace in traces for label in trace.labels)

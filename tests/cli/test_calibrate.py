@@ -233,6 +233,15 @@ def test_labels_of_weight_0_are_not_counted_before_anything_is_scored(unscored, 
     assert "0 true and 0 false claims" in " ".join(result.stderr.split())
 
 
+def test_a_weight_of_a_voice_by_which_no_label_counts_is_refused(unscored, tmp_path):
+    folder, out = a_set(tmp_path / "set", 60, voter="judge:m"), tmp_path / "mine.json"
+    for weight in ("judge:m=0.5", "judge:other=0.5"):
+        result = unscored("calibrate", folder, "--out", out, "--weight", weight)
+        assert result.exit_code == 2, result.output
+        told = f"--weight {weight[:-4]}: no label counts as one by it, but as by judge."
+        assert told in " ".join(result.stderr.split())
+
+
 def test_a_promise_that_cannot_be_kept_tells_how_many_answers_set_the_threshold(unscored, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text("\n".join(labelled(130)))
