@@ -14,7 +14,8 @@ from franq_guard.rows.lines import Prepare, RowError, not_utf8, trace_or_error
 __all__ = ["cells_of_any_length", "delimiter_of", "read_sheet", "records"]
 
 _LABELS = {"is_true", "is_faithful"}
-_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+_TRUTH = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+"""pandas writes 1.0 and 0.0 where other labels of the column are missing."""
 Record = tuple[int, list[str] | csv.Error]
 """The number of a row, and its cells, or why they cannot be told apart."""
 

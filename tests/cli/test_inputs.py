@@ -110,11 +110,13 @@ def test_labels_of_a_table_are_read(tmp_path):
     from franq_guard.rows.fields import with_row_label
 
     file = tmp_path / "rows.csv"
-    file.write_text("question,context,answer,is_true,is_faithful\nQ?,P,A.,TRUE,\nQ?,P,A.,0,1\n")
+    lines = ["question,context,answer,is_true,is_faithful", "Q?,P,A.,TRUE,", "Q?,P,A.,0,1"]
+    lines += ["Q?,P,A.,1.0,", "Q?,P,A.,0.0,0.0"]  # as pandas writes them where others are missing
+    file.write_text("\n".join(lines))
     with rows_in(file, lambda row: with_row_label(Fields()(row))) as rows:
         labels = [row.labels[0] for row in rows]
-    assert [label.is_true for label in labels] == [True, False]
-    assert [label.is_faithful for label in labels] == [None, True]
+    assert [label.is_true for label in labels] == [True, False, True, False]
+    assert [label.is_faithful for label in labels] == [None, True, None, False]
 
 
 def test_two_columns_of_one_name_are_an_error(tmp_path, run):
