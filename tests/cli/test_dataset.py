@@ -165,6 +165,10 @@ def test_rates_are_of_the_models_own_answers(run, folder):
         (("agree", "SET", "--confidence", "2"), "between 0 and 1"),
         (("agree", "/nowhere"), "is not a claim set"),
         (("review", "SET", "--csv-in", "/no.csv", "--reviewer", "a"), "error: /no.csv: No such"),
+        (
+            ("review", "SET", "--csv-in", "a", "--csv-out", "/no/b", "--reviewer", "a"),
+            "give one of",
+        ),
         (("annotate", "SET", "--judge", "http://host/v1"), "Write http://host/v1#NAME"),
         (("annotate", "SET", "--judge", "nothing"), "no language model 'nothing'"),
         (("annotate", "SET", "--judge", "m", "--labels-by", "x"), "must be reply or probability"),

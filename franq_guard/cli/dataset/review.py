@@ -47,6 +47,8 @@ def review(
     drawn at random, so that `franq dataset agree` can estimate unbiased rates; the other half
     starts with the claims whose votes matter most.
     """
+    if csv_out is not None and csv_in is not None:
+        fail("--csv-out writes an empty table, --csv-in reads a filled one: give one of them")
     claims = opened(folder)
     if csv_out is not None:
         _write(claims, csv_out)
