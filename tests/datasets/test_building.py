@@ -104,6 +104,10 @@ def test_each_document_is_asked_about_as_a_whole() -> None:
     asked = [question.question for question in about(PASSAGES)]
     assert any("Mira Holt" in question for question in asked)
     assert all(not question.answers for question in about(PASSAGES))
+    # As they come from a folder: a path and a number as id, and no title.
+    untitled = [replace(p, title="", id=f"{p.title}#{n}") for n, p in enumerate(PASSAGES)]
+    again = replace(untitled[0], text="The Tarn bridge was opened in 1899.", id="arden.md#2")
+    assert [question.question for question in about([*untitled, again])] == asked
 
 
 def test_what_is_shown_holds_the_answer_or_not() -> None:

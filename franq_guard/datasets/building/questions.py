@@ -95,13 +95,19 @@ def about(passages: Sequence[Passage]) -> list[MadeQuestion]:
     """For each document, a request for everything about the subject of its first sentence."""
     found: dict[str, MadeQuestion] = {}
     for sentence in standing_alone(list(passages)):
-        title = passages[sentence.passage].title
+        document = _document(passages[sentence.passage])
         named = (e for e in entities(sentence.text) if e.kind.startswith("name"))
         subject = next((e.text for e in named if " " in e.text or e.start > 0), None)
-        if subject and title not in found:
+        if subject and document not in found:
             asked = f"What is known about {subject}? Answer in several sentences."
-            found[title] = _question("about", asked, sentence.passage, (), sentence.text)
+            found[document] = _question("about", asked, sentence.passage, (), sentence.text)
     return list({question.question: question for question in found.values()}.values())
+
+
+def _document(passage: Passage) -> str:
+    """What names the passage's document: the path in its id, for a file; else its title or id."""
+    name = passage.id or ""
+    return name.rpartition("#")[0] or passage.title or name
 
 
 def _made(sentence: Sentence, common: frozenset[str]) -> MadeQuestion | None:
