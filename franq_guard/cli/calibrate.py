@@ -145,8 +145,11 @@ def calibrate(
     chosen = replace(chosen, calibration=chosen.calibration or "condition")
     given = LabelledFile(file, labels, mapped, chosen, slopes_from)
     if check is not None:
-        if out or plot or report:
-            fail("--check fits nothing: leave out --out, --plot and --report")
+        if out or plot or report or weight or slopes_from or at_most_flagged is not None:
+            fail(
+                "--check fits nothing and promises nothing: leave out --out, --plot, --report, "
+                "--weight, --slopes-from and --at-most-flagged"
+            )
         _check(check, given, as_json)
         return
     if out is None:

@@ -546,10 +546,12 @@ def test_a_check_writes_nothing_and_counts_unreadable_rows(run, tmp_path):
     file.write_text("\n".join(labelled(140)))
     assert run("calibrate", file, "--out", out).exit_code == 0
     assert run("calibrate", file, "--check", out).exit_code == 0
-    for option in ("--out", "--plot", "--report"):
-        result = run("calibrate", file, "--check", out, option, tmp_path / "x")
+    files = [(option, tmp_path / "x") for option in ("--out", "--plot", "--report")]
+    others = [("--at-most-flagged", 0.1), ("--weight", "judge=0"), ("--slopes-from", file)]
+    for option, value in files + others:
+        result = run("calibrate", file, "--check", out, option, value)
         assert result.exit_code == 2
-        assert "leave out --out, --plot and --report" in result.stderr
+        assert "leave out --out, --plot, --report, --weight," in result.stderr
     file.write_text("\n".join([*labelled(140), "{broken"]))
     result = run("calibrate", file, "--check", out)
     assert result.exit_code == 1
