@@ -292,7 +292,7 @@ class Calibrator:
         """Write :meth:`to_json` to ``path`` (UTF-8); a file that was there is replaced at once.
 
         Raises:
-            OSError: if it cannot be written; a file that was there is unchanged.
+            OSError: if it cannot be written.
         """
         write_whole(Path(path), self.to_json())
 

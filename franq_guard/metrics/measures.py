@@ -101,7 +101,7 @@ def prr(is_true: ArrayLike, confidence: ArrayLike, *, max_rejection: float = 0.5
     area = prr_raw(quality, score, max_rejection=max_rejection)
     oracle = prr_raw(quality, quality, max_rejection=max_rejection)
     random = float(_scaled(quality).mean()) if len(quality) else float("nan")
-    # Apart from rounding, the two areas are equal only if all qualities are.
+    # Apart from rounding, the two are equal only if all qualities are, or if none is rejected.
     return (area - random) / (oracle - random) if oracle - random > 1e-12 else float("nan")
 
 

@@ -4,6 +4,8 @@ import stat
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -139,6 +141,22 @@ def test_save_replaces_the_file_behind_a_link_and_keeps_its_permissions(tmp_path
     assert absent.is_symlink()
     assert Calibrator.load(there) == Calibrator.load(tmp_path / "b.json") == FITTED
     assert stat.S_IMODE(there.stat().st_mode) == 0o600
+
+
+def test_save_writes_a_file_in_a_folder_that_allows_no_other():
+    code = (
+        "import os, sys; from franq_guard import Calibrator; made = Calibrator(); "
+        "os.getuid() or os.setuid(65534); "  # root may write anywhere
+        "made.save(sys.argv[1])"
+    )
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "mine.json")
+        path.touch()
+        path.chmod(0o666)
+        Path(folder).chmod(0o555)
+        subprocess.run([sys.executable, "-c", code, path], check=True)
+        assert Calibrator.load(path) == Calibrator()
+        Path(folder).chmod(0o755)
 
 
 def test_save_writes_to_a_pipe(tmp_path):
