@@ -334,6 +334,19 @@ def test_build_asks_a_models_question_once_that_a_rule_makes_too(run, tmp_path, 
     assert row["written"] == row["answers"] == len(asked)
 
 
+@pytest.mark.parametrize("form", ["long", "short"])
+def test_build_asks_for_long_answers_only_in_the_long_form(run, tmp_path, monkeypatch, form):
+    from franq_guard.language_model import loading
+    from franq_guard.testing import FakeLanguageModel
+
+    monkeypatch.setattr(loading, "language_model_from", lambda *where, **_: FakeLanguageModel())
+    (tmp_path / "a.md").write_text("The Arden bridge was opened in 1912.\n")
+    words = ("--documents", tmp_path, "--out", tmp_path / "set", "--edits", 0, "--form", form)
+    assert run("dataset", "build", *words).exit_code == 0
+    asked = [trace.question for trace in ClaimSet(tmp_path / "set").answers()]
+    assert any("What is known about" in question for question in asked) is (form == "long")
+
+
 def test_build_counts_the_models_edits_that_were_dropped(run, tmp_path, monkeypatch):
     from franq_guard.language_model import loading
     from franq_guard.testing import FakeLanguageModel

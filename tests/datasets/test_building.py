@@ -322,6 +322,17 @@ def test_short_answers_are_one_claim_with_samples(tmp_path: Path) -> None:
         assert claim.text == trace.generation.text
 
 
+def test_short_answers_are_labelled_by_the_right_ones(tmp_path: Path) -> None:
+    recipe, said = Recipe(form="short", edits=0), iter(["1912", "I do not know.", "1912."])
+    model = FakeLanguageModel(answers=lambda prompt: next(said))
+    made = ClaimSet.create(tmp_path, {})
+    rows = planned(recipe)[:3]
+    assert [row.question.answers[0] for row in rows] == ["1912", "Mira Holt", "1931"]
+    build(made, rows, PASSAGES, model, recipe)
+    labels = {one.answer: (one.source, one.factuality) for one in made.judgements()}
+    assert labels == {rows[0].id: ("gold", "true"), rows[2].id: ("gold", "false")}
+
+
 def test_other_documents_or_options_do_not_go_on(tmp_path: Path) -> None:
     model = FakeLanguageModel()
     ClaimSet.create(tmp_path, settings(Recipe(), PASSAGES, model))

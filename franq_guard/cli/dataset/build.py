@@ -111,7 +111,7 @@ def build(
         search = _search(asked.passages, retrieval, k)
     with resumable():
         if questions is None:
-            asked.make_questions(_replies(made, model) if ask_model else None, limit, seed)
+            asked.make_questions(_replies(made, model) if ask_model else None, limit, recipe)
         asked.draw(limit, seed)
         planned, dropped = _planned(made, asked, search, recipe, model)
         with bar("answers") as progress:
@@ -140,16 +140,19 @@ class _Material:
         told = (f"{q.id}\0{q.question}\0{q.answers}" for q in self.questions)
         return digest(0, *told)[:16] if self.questions else None
 
-    def make_questions(self, ask: Replies | None, limit: int, seed: int) -> None:
+    def make_questions(self, ask: Replies | None, limit: int, recipe: Recipe) -> None:
         """Make questions by rules, preceded by a model's own for ``limit`` passages if given."""
         from franq_guard.datasets.building.questions import about, by_model, by_rules
         from franq_guard.datasets.entities import Pool
         from franq_guard.datasets.questions import digest
 
         common = Pool(p.text for p in self.passages).common
-        made = [*by_rules(self.passages, common=common), *about(self.passages)]
+        made = by_rules(self.passages, common=common)
+        if recipe.form == "long":
+            made += about(self.passages)
         if ask is not None:
-            ranked = sorted(range(len(self.passages)), key=lambda i: digest(seed, "ask", str(i)))
+            passages = range(len(self.passages))
+            ranked = sorted(passages, key=lambda i: digest(recipe.seed, "ask", str(i)))
             with working("the model writes questions"):
                 made[:0] = by_model(ask, self.passages, ranked[:limit])
         # One that a rule makes, too, or that fits two passages, is asked once: the model's, or the

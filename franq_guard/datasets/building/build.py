@@ -14,7 +14,8 @@ from franq_guard.datasets.building.questions import MadeQuestion
 from franq_guard.datasets.building.showing import Search, Show, Showing, showing_for, shown
 from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
 from franq_guard.datasets.entities import Pool
-from franq_guard.datasets.long_form.labels import label
+from franq_guard.datasets.grading import grade
+from franq_guard.datasets.long_form.labels import LabelledClaim, is_faithful, label
 from franq_guard.datasets.questions import Question, digest
 from franq_guard.language_model.prompts import question_prompt, rag_prompt
 from franq_guard.records import Claim, Generation, Passage, Trace
@@ -117,7 +118,7 @@ def build(
     total, done = sum(map(len, todo)), 0
     for rows in todo:
         for row, trace in zip(rows, _answered(rows, passages, model, recipe), strict=True):
-            for said in _labels(row, trace):
+            for said in _labels(row, trace, recipe):
                 claims.add(said)
             claims.add_answer(trace)
             done += 1
@@ -201,11 +202,11 @@ def _claims(answer: str, question: str, recipe: Recipe) -> list[Claim]:
     return whole(answer)
 
 
-def _labels(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
+def _labels(row: Planned, trace: Trace, recipe: Recipe) -> Iterator[ClaimJudgement]:
     if row.given is not None:
         yield from _of_edit(row, trace)
     elif row.question.answers:
-        yield from _of_gold(row, trace)
+        yield from _of_gold(row, trace, recipe)
 
 
 def _of_edit(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
@@ -227,13 +228,17 @@ def _of_edit(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
             )
 
 
-def _of_gold(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
+def _of_gold(row: Planned, trace: Trace, recipe: Recipe) -> Iterator[ClaimJudgement]:
     gold = tuple(i == row.question.passage for i in row.passages)
     question = Question(
         row.id, "documents", trace.question, row.question.answers, trace.passages, gold
     )
     claims = trace.claims or ()
-    for found in label([question], trace.passages, trace.generation.text, claims).claims:
+    if recipe.form == "short":
+        labelled = tuple(_graded(question, trace))
+    else:
+        labelled = label([question], trace.passages, trace.generation.text, claims).claims
+    for found in labelled:
         neither = "unfaithful-contra" if any(gold) and not found.is_true else "unfaithful-neutral"
         yield ClaimJudgement(
             row.id,
@@ -243,3 +248,16 @@ def _of_gold(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
             "true" if found.is_true else "false",
             version=_GOLD_RULE,
         )
+
+
+def _graded(question: Question, trace: Trace) -> Iterator[LabelledClaim]:
+    """The label of a short answer, its only claim, which need not repeat words of its question.
+
+    One that does not try to answer gets none.
+    """
+    for claim in trace.claims or ():
+        found = grade(claim.text, question.answers, question=question.question)
+        if found != "not_attempted":
+            true = found == "correct"
+            faithful = is_faithful(question, trace.passages, claim.text, is_true=true)
+            yield LabelledClaim(claim, 0, true, faithful)
