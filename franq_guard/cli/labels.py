@@ -91,7 +91,7 @@ class LabelledFile:
         """
         sources = _sources(self.labels)
         if self.file.is_dir():
-            return _of_set(self.file, sources)
+            return _of_set(self.file, sources, self.chosen.form)
         return _of_rows(self.file, fields_from(self.mapped))
 
 
@@ -179,11 +179,14 @@ def _sources(labels: str) -> list[str]:
     return sources
 
 
-def _of_set(folder: Path, sources: Sequence[str]) -> tuple[list[Trace], list[RowError]]:
+def _of_set(folder: Path, sources: Sequence[str], form: str) -> tuple[list[Trace], list[RowError]]:
     """The answers of a claim set, labelled by these sources, most trusted first."""
     from franq_guard.cli.dataset.sets import opened
 
     found = opened(folder)
+    built = found.settings.get("form", form)
+    if built != form:
+        fail(f"{folder} was built with --form {built}: its calibrator needs --form {built}, too")
     there = sorted({said.source for said in found.judgements()})
     for name in sources:  # a whole kind may be missing: the default names three
         if ":" in name and name not in there:

@@ -377,12 +377,12 @@ def test_figures_as_they_ought_to_be_have_no_warning():
     assert list(warnings_of({"auroc": 0.93, "n": 200, "share_true": 0.5})) == []
 
 
-def a_set(folder, count, *, voter="person:ada"):
+def a_set(folder, count, *, voter="person:ada", **settings):
     """A claim set of one-claim answers, labelled by one voice."""
     from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
     from franq_guard.rows import trace_from_dict
 
-    made = ClaimSet.create(folder, {})
+    made = ClaimSet.create(folder, settings)
     for line in labelled(count):
         row = json.loads(line)
         made.add_answer(trace_from_dict(row))
@@ -391,10 +391,18 @@ def a_set(folder, count, *, voter="person:ada"):
     return folder
 
 
+@pytest.mark.parametrize(("built", "form"), [("long", "short"), ("short", "long")])
+def test_a_claim_set_is_not_calibrated_on_in_another_form(command, tmp_path, built, form):
+    folder = a_set(tmp_path / "set", 40, form=built)
+    result = command("calibrate", folder, "--out", tmp_path / "mine.json", "--form", form)
+    assert result.exit_code == 2, result.output
+    assert f"was built with --form {built}" in result.stderr
+
+
 def test_a_claim_set_is_calibrated_on_with_a_promise_from_people(run, tmp_path):
     from franq_guard import Calibrator
 
-    folder, out = a_set(tmp_path / "set", 140), tmp_path / "mine.json"
+    folder, out = a_set(tmp_path / "set", 140, form="long"), tmp_path / "mine.json"
     result = run("calibrate", folder, "--out", out, "--at-most-flagged", 0.2)
     assert result.exit_code == 0, result.output
     said = " ".join(result.stderr.split())
