@@ -331,7 +331,7 @@ def _check_labels(
             "made from documents count with --labels edit"
         )
     if not labels:
-        fail(f"no claim in {given.file} has is_true: nothing to fit on")
+        fail(f"no readable claim in {given.file} has is_true: nothing to fit on")
     with _refusing():
         n = check_labels(
             label_rows([*traces, *others]),

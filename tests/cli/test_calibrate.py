@@ -212,7 +212,7 @@ def unscored(command, offline):
     [
         (8, [], 1, "4 true and 4 false claims from 8 answers"),
         (130, ["--at-most-flagged", "0.01"], 1, "at least 230 are needed"),
-        (0, [], 2, "has is_true: nothing to fit on"),
+        (0, [], 2, "no readable claim in"),
     ],
 )
 def test_too_few_labels_are_said_before_anything_is_scored(
