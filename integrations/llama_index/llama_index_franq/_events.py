@@ -45,10 +45,10 @@ _installing = threading.Lock()
 
 
 @contextmanager
-def observed(capture: Capture) -> Iterator[None]:
-    """Context in which events reach ``capture``, also from tasks and threads that copy it."""
+def observed(*captures: Capture) -> Iterator[None]:
+    """Context in which events reach ``captures``, also from tasks and threads that copy it."""
     _install()
-    token = _captures.set((*_captures.get(), capture))
+    token = _captures.set((*_captures.get(), *captures))
     try:
         yield
     finally:

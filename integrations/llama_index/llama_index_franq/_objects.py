@@ -36,7 +36,7 @@ def released_text_or_object(
     For an object this is the finished one, or nothing if the policy removes a field, or in ``tail``
     mode every state as it comes.
     """
-    left = steps(call.capture, chunks)
+    left = steps(chunks, call.capture)
     state = next(left, END)
     if not _is_object(state):
         yield from released(call, left if state is END else chain([state], left), nodes, done)
@@ -59,7 +59,7 @@ async def areleased_text_or_object(
     done: Callable[[Checked], Awaitable[None]],
 ) -> AsyncGenerator[Any, None]:
     """:func:`released_text_or_object` for async streams, with the check in a thread."""
-    left = asteps(call.capture, chunks)
+    left = asteps(chunks, call.capture)
     state = await anext(left, END)
     if not _is_object(state):
         async for piece in areleased(call, _with_first(state, left), nodes, done):

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import BoundArguments
 from typing import TYPE_CHECKING, Any
-from weakref import ref
+from weakref import finalize, ref
 
 from llama_index.core.agent.workflow import ToolCall
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -47,6 +47,7 @@ _ANSWERING = (
     (Workflow, ("run",)),
 )
 _RESPONSES = (Response, PydanticResponse, StreamingResponse, AsyncStreamingResponse)
+_STREAMS = (StreamingResponse, AsyncStreamingResponse, StreamingAgentChatResponse)
 _WRITES = ("write_response_to_history", "awrite_response_to_history")
 _ASKED = ("str_or_query_bundle", "query_bundle", "message", "user_msg", "query", "question")
 _MOST = 100_000  # open spans; older ones are of runs that never ended
@@ -94,7 +95,7 @@ class Runs:
         self._written_early: dict[int, tuple[ref[Any], str]] = {}
         self._models: OrderedDict[int, tuple[Any, Models]] = OrderedDict()
         self._tools = WatchedTools()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # the garbage collector may call _unwritten anywhere
 
     # Spans ------------------------------------------------------------------------------------
 
@@ -141,12 +142,8 @@ class Runs:
             return
         if not call.watched:
             self._forget(call)
-        elif isinstance(result, StreamingAgentChatResponse):
-            self._chat_stream(call, result)
-        elif isinstance(result, StreamingResponse) and result.response_txt is None:
-            result.response_gen = self._read(call, result, result.response_gen)
-        elif isinstance(result, AsyncStreamingResponse) and result.response_txt is None:
-            result.response_gen = self._aread(call, result, result.response_gen)
+        elif isinstance(result, _STREAMS) and getattr(result, "response_txt", None) is None:
+            self._stream(call, result)
         else:
             self.end(call, result)
 
@@ -199,45 +196,44 @@ class Runs:
 
     # Streams ----------------------------------------------------------------------------------
 
+    def _stream(self, call: Answering, response: Any) -> None:
+        """A stream that is still to be read; that of a chat may be written to the history.
+
+        Only its reader keeps the call then, so that a stream which nobody reads to its end is
+        closed as ever, and with it the connection to its model.
+        """
+        if isinstance(response, StreamingAgentChatResponse) and response.is_writing_to_memory:
+            self._will_write(call, response)
+            return
+        self._forget(call)
+        for name in ("response_gen", "achat_stream", "chat_stream"):
+            chunks = vars(response).get(name)
+            if chunks is not None:
+                read = self._aread if isinstance(chunks, AsyncIterable) else self._read
+                setattr(response, name, read(call, response, chunks))
+
     def _read(
         self, call: Answering, response: Any, chunks: Iterable[Any]
     ) -> Generator[Any, None, None]:
         """The unchanged chunks, recorded as they are read."""
         pieces: list[Any] = []
-        try:
-            for piece in steps(call.capture, chunks):
-                pieces.append(piece)
-                yield piece
-        except BaseException:
-            self._forget(call)
-            raise
+        for piece in steps(chunks, *call.captures):
+            pieces.append(piece)
+            yield piece
         self._ended(call, response, pieces)
 
     async def _aread(
         self, call: Answering, response: Any, chunks: AsyncIterable[Any]
     ) -> AsyncGenerator[Any, None]:
         pieces: list[Any] = []
-        try:
-            async for piece in asteps(call.capture, chunks):
-                pieces.append(piece)
-                yield piece
-        except BaseException:
-            self._forget(call)
-            raise
+        async for piece in asteps(chunks, *call.captures):
+            pieces.append(piece)
+            yield piece
         self._ended(call, response, pieces)
 
     def _ended(self, call: Answering, response: Any, pieces: list[Any]) -> None:
         with suppressed():
             self.end(call, response, pieces)
-
-    def _chat_stream(self, call: Answering, response: StreamingAgentChatResponse) -> None:
-        """A chat's stream, which may be written to the history as it is read."""
-        if response.is_writing_to_memory:
-            self._will_write(call, response)
-        elif response.achat_stream is not None:
-            response.achat_stream = self._aread(call, response, response.achat_stream)
-        elif response.chat_stream is not None:
-            response.chat_stream = self._read(call, response, response.chat_stream)
 
     def _will_write(self, call: Answering, response: StreamingAgentChatResponse) -> None:
         """A chat's answer that is known once a thread has written it to the history."""
@@ -245,8 +241,7 @@ class Runs:
             early = self._written_early.pop(id(response), None)
             if early is None:
                 self._writing[id(response)] = call
-                if len(self._writing) > _MOST:
-                    self._writing.pop(next(iter(self._writing)))
+                finalize(response, self._unwritten, id(response))
         if early is not None:
             self.end(call, response, [early[1]])
 
@@ -258,6 +253,12 @@ class Runs:
                 early[key] = ref(response, lambda _: early.pop(key, None)), text
         if call is not None:
             self.end(call, response, [text])
+
+    def _unwritten(self, response: int) -> None:
+        """A chat's response is gone; if its writing failed, its call has no answer."""
+        call = self._writing.pop(response, None)
+        if call is not None:
+            self._forget(call)
 
     # The rest ---------------------------------------------------------------------------------
 

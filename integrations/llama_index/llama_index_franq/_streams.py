@@ -106,7 +106,7 @@ async def _aclaims(
         yield stream.rest
 
 
-def steps(capture: Capture, chunks: Iterable[Any]) -> Generator[Any, None, None]:
+def steps(chunks: Iterable[Any], *captures: Capture) -> Generator[Any, None, None]:
     """The chunks, each requested from the model while events are observed.
 
     The model is called only when a chunk is requested, in the reader's context. There must be no
@@ -114,18 +114,18 @@ def steps(capture: Capture, chunks: Iterable[Any]) -> Generator[Any, None, None]
     """
     left = iter(chunks)
     while True:
-        with observed(capture):
+        with observed(*captures):
             chunk = next(left, END)
         if chunk is END:
             return
         yield chunk
 
 
-async def asteps(capture: Capture, chunks: AsyncIterable[Any]) -> AsyncGenerator[Any, None]:
+async def asteps(chunks: AsyncIterable[Any], *captures: Capture) -> AsyncGenerator[Any, None]:
     """:func:`steps` of an async stream."""
     left = aiter(chunks)
     while True:
-        with observed(capture):
+        with observed(*captures):
             chunk = await anext(left, END)
         if chunk is END:
             return

@@ -152,7 +152,7 @@ class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
             report.update(beside.report(checked.report))
 
         def chunks() -> Generator[ChatResponse, None, None]:
-            left = steps(turn.call.capture, response.response_gen)
+            left = steps(response.response_gen, turn.call.capture)
             for text in released(turn.call, left, nodes_of(response), done):
                 yield _chunk(text)
 
@@ -171,7 +171,7 @@ class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
             report.update(beside.report(checked.report))
 
         async def chunks() -> AsyncGenerator[ChatResponse, None]:
-            left = asteps(turn.call.capture, response.async_response_gen())
+            left = asteps(response.async_response_gen(), turn.call.capture)
             async for text in areleased(turn.call, left, nodes_of(response), done):
                 yield _chunk(text)
 

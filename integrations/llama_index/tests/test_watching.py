@@ -359,6 +359,39 @@ def test_failed_cancelled_and_abandoned_runs_report_nothing_and_leave_nothing(wa
             await task
 
     asyncio.run(cancelled())
+    failing = ContextChatEngine.from_defaults(RunRetriever(), llm=Failing(), memory=memory_of())
+    with pytest.raises(LookupError):
+        asyncio.run(_astream_chat(failing, question(5)))
+    assert reported(watch, guard) == []
+    gc.collect()
+    assert not watch._runs._open
+    assert not watch._runs._writing
+
+
+class Connected(ScriptedLLM):
+    """Notes that a stream is closed, as a server's connection is."""
+
+    closed: list[bool] = Field(default_factory=list)
+
+    def stream_complete(self, prompt, formatted=False, **kwargs):
+        def chunks(inner):
+            try:
+                yield from inner
+            finally:
+                self.closed.append(True)
+
+        return chunks(super().stream_complete(prompt, formatted, **kwargs))
+
+
+@pytest.mark.parametrize("read", [0, 1])
+def test_a_stream_that_is_dropped_is_closed_and_forgotten(watch, guard, read):
+    llm = Connected()
+    chunks = rag(llm, streaming=True).query(question(7)).response_gen
+    for _ in range(read):
+        next(chunks)
+    del chunks
+    gc.collect()
+    assert len(llm.closed) == read  # one that nobody reads is never opened
     assert reported(watch, guard) == []
     assert not watch._runs._open
 
@@ -503,6 +536,32 @@ def test_a_custom_engine_with_documents_of_its_own(watch, guard):
     Plain().query(question(7))
     (trace,) = reported(watch, guard)
     assert [p.text for p in trace.passages] == ["The tower of run 7 is tall."]
+
+
+def summarizing():
+    """Calls its model at once, so that the span of the call has ended when the stream is read."""
+    return rag(ScriptedLLM(), streaming=True, response_mode="simple_summarize")
+
+
+class Reads(CustomQueryEngine):
+    """Reads the stream of an engine inside before it answers."""
+
+    def custom_query(self, query_str):
+        response = summarizing().query(query_str)
+        text = "".join(response.response_gen)
+        return Response(text, source_nodes=response.source_nodes)
+
+    async def acustom_query(self, query_str):
+        response = await summarizing().aquery(query_str)
+        return Response(await _read(response), source_nodes=response.source_nodes)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_engine_that_reads_the_stream_of_another(watch, guard, asynchronous):
+    engine = Reads()
+    asyncio.run(engine.aquery(question(7))) if asynchronous else engine.query(question(7))
+    (trace,) = reported(watch, guard)
+    assert_own(trace, 7)
 
 
 def test_accumulated_answers_are_one_report_with_the_prompt_of_each(watch, guard):
