@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +22,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 from pydantic import Field
 
-from franq_guard import Passage, Policy
+from franq_guard import Policy
 from llama_index_franq import (
     FranqEvaluator,
     FranqHandler,
@@ -97,14 +100,18 @@ def test_evidence_as_a_key_a_path_and_a_function():
 @pytest.mark.parametrize("streaming", [False, True])
 def test_metadata_that_the_model_was_shown_as_evidence(streaming):
     """As the README says: a node's own text counts, unless the user gives what was shown."""
-
-    def shown(question, response):
-        return [Passage(n.get_content("llm"), id=n.node_id) for n in response.source_nodes]
-
-    for evidence, first in ((None, "The archive says"), (shown, "title: Tower 4\n")):
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    (block,) = (b for b in re.findall(r"```python\n(.*?)```", readme, re.S) if "def shown" in b)
+    inner = rag(ScriptedLLM(), streaming=streaming)
+    for code, first in (
+        ("engine = guard_query_engine(index.as_query_engine(), guard)", "The archive says"),
+        (block, "title: Tower 4\n"),
+    ):
         guard = ScriptedGuard()
-        engine = rag(ScriptedLLM(), streaming=streaming)
-        response = guard_query_engine(engine, guard, evidence=evidence).query(question(4))
+        index = SimpleNamespace(as_query_engine=lambda: inner)
+        names = {"guard": guard, "guard_query_engine": guard_query_engine, "index": index}
+        exec(code, names)
+        response = names["engine"].query(question(4))
         assert (list(response.response_gen)[1:] if streaming else []) == []
         (trace,) = guard.traces
         assert trace.passages[0].text.startswith(first)
