@@ -52,13 +52,12 @@ def llama_index_names():
     from llama_index.core.query_engine import RetrieverQueryEngine
     from llama_index.core.schema import TextNode
 
-    from franq_guard import Guard
     from llama_index_franq.local import BM25NodeRetriever
 
     node = TextNode(text="The bridge was built by Joseph Strauss.")
     engine = RetrieverQueryEngine.from_args(BM25NodeRetriever([node], k=1), llm=MockLLM())
     index = SimpleNamespace(as_query_engine=lambda: engine)
-    return {"index": index, "guard": Guard.offline()}
+    return {"index": index}
 
 
 GIVEN = {
