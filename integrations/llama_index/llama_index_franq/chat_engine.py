@@ -119,31 +119,35 @@ class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
         super().__init__(engine, watch)
         self._last = _LastTurn()
 
-    def chat(self, message: str, chat_history: History = None) -> AgentChatResponse:
-        """Answer, checked."""
+    def chat(self, message: str, chat_history: History = None, **options: Any) -> AgentChatResponse:
+        """Answer, checked; ``options`` are the engine's own (``prev_chunks`` of a context chat)."""
         turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
-            response = turn.engine.chat(message, chat_history)
+            response = turn.engine.chat(message, chat_history, **options)
         turn.heard(response)
         checked = turn.call.check(response.response, nodes_of(response))
         turn.memory.settle(checked.text)
         return _answered(turn.call, response, checked)
 
-    async def achat(self, message: str, chat_history: History = None) -> AgentChatResponse:
+    async def achat(
+        self, message: str, chat_history: History = None, **options: Any
+    ) -> AgentChatResponse:
         """:meth:`chat`, with the check in a thread."""
         turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
-            response = await turn.engine.achat(message, chat_history)
+            response = await turn.engine.achat(message, chat_history, **options)
         turn.heard(response)
         checked = await turn.call.acheck(response.response, nodes_of(response))
         await turn.memory.asettle(checked.text)
         return await asyncio.to_thread(_answered, turn.call, response, checked)
 
-    def stream_chat(self, message: str, chat_history: History = None) -> GuardedChatStream:
+    def stream_chat(
+        self, message: str, chat_history: History = None, **options: Any
+    ) -> GuardedChatStream:
         """Answer as a stream, which releases text as the ``stream`` option allows."""
         turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
-            response = turn.engine.stream_chat(message, chat_history)
+            response = turn.engine.stream_chat(message, chat_history, **options)
         turn.heard(response)
         beside, report = Beside(turn.call, nodes_of(response)), dict[str, Any]()
 
@@ -158,11 +162,13 @@ class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
 
         return _streamed(response, beside, report, chat_stream=chunks())
 
-    async def astream_chat(self, message: str, chat_history: History = None) -> GuardedChatStream:
+    async def astream_chat(
+        self, message: str, chat_history: History = None, **options: Any
+    ) -> GuardedChatStream:
         """:meth:`stream_chat`, async."""
         turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
-            response = await turn.engine.astream_chat(message, chat_history)
+            response = await turn.engine.astream_chat(message, chat_history, **options)
         turn.heard(response)
         beside, report = Beside(turn.call, nodes_of(response)), dict[str, Any]()
 

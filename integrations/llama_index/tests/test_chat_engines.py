@@ -57,21 +57,21 @@ def simple(llm):
 ENGINES = [context, condense_plus_context, condense_question]
 
 
-def turn(engine, way, message, *rest):
+def turn(engine, way, message, *rest, **options):
     """(response, text) of one turn."""
     if way == "chat":
-        response = engine.chat(message, *rest)
+        response = engine.chat(message, *rest, **options)
         return response, response.response
     if way == "stream_chat":
-        response = engine.stream_chat(message, *rest)
+        response = engine.stream_chat(message, *rest, **options)
         assert response.metadata["franq"] == {}
         return response, "".join(response.response_gen)
 
     async def run():
         if way == "achat":
-            response = await engine.achat(message, *rest)
+            response = await engine.achat(message, *rest, **options)
             return response, response.response
-        response = await engine.astream_chat(message, *rest)
+        response = await engine.astream_chat(message, *rest, **options)
         return response, "".join([delta async for delta in response.async_response_gen()])
 
     return asyncio.run(run())
@@ -230,6 +230,19 @@ def test_tool_calls_of_an_engine_of_ones_own_stay_before_their_results(call, way
     assert called.additional_kwargs.get("tool_calls") == call.additional_kwargs.get("tool_calls")
     assert "reasoning_content" not in called.additional_kwargs
     assert called.blocks[1:] == call.blocks[1:]
+
+
+class Nothing(RunRetriever):
+    def _retrieve(self, query_bundle):
+        return []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_the_engine_itself_takes_reaches_it(way):
+    guard = ScriptedGuard()
+    inner = ContextChatEngine.from_defaults(Nothing(), llm=ScriptedChat(), memory=memory_of())
+    turn(guard_chat_engine(inner, guard), way, question(7), prev_chunks=[node(7, "wide")])
+    assert [p.id for p in guard.traces[0].passages] == ["7-wide"]
 
 
 @pytest.mark.parametrize("way", WAYS)
