@@ -93,7 +93,7 @@ class Runs:
         self._writing: dict[int, Answering] = {}
         self._heard: dict[str, list[str]] = {}
         self._written_early: dict[int, tuple[ref[Any], str]] = {}
-        self._models: OrderedDict[int, tuple[Any, Models]] = OrderedDict()
+        self._models: dict[int, Models] = {}
         self._tools = WatchedTools()
         self._lock = threading.RLock()  # the garbage collector may call _unwritten anywhere
 
@@ -281,17 +281,13 @@ class Runs:
         self._watcher.offer(gather)
 
     def _models_in(self, instance: Any) -> Models:
-        """The local models of an engine, searched once."""
-        with self._lock:
-            known = self._models.get(id(instance))
-        if known is not None and known[0] is instance:
-            return known[1]
-        models = Models(instance, self._guard, recorded_only=True)
-        with self._lock:
-            self._models[id(instance)] = instance, models
-            if len(self._models) > 100:
-                self._models.popitem(last=False)
-        return models
+        """The local models of an engine, searched once; the engine itself is not kept."""
+        known = self._models.get(id(instance))
+        if known is None:
+            known = Models(instance, self._guard, recorded_only=True)
+            self._models[id(instance)] = known
+            finalize(instance, self._models.pop, id(instance), None)
+        return known
 
     def _at(self, id_: str) -> Answering | None:
         with self._lock:

@@ -7,6 +7,7 @@ import gc
 import logging
 import re
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -672,6 +673,17 @@ def test_of_all_applications_at_once_none_is_mixed(watch, guard, runs):
     for trace in guard.traces:
         about = " ".join([trace.generation.text, *(passage.text for passage in trace.passages)])
         assert set(re.findall(r"run (\d+)", about)) <= set(re.findall(r"\d+", trace.question))
+
+
+def test_an_engine_that_the_application_drops_is_not_kept(watch, guard):
+    engine = rag(ScriptedLLM())
+    engine.query(question(7))
+    reported(watch, guard).clear()
+    dropped = weakref.ref(engine)
+    del engine
+    gc.collect()
+    assert dropped() is None
+    assert not watch._runs._models
 
 
 def test_nothing_of_a_run_is_kept(watch, guard):
