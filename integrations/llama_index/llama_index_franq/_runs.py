@@ -14,6 +14,7 @@ from weakref import finalize, ref
 
 from llama_index.core.agent.workflow import ToolCall
 from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.llms.types import MessageRole
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
     PydanticResponse,
@@ -316,13 +317,16 @@ def _unread() -> Job:
 
 
 def question_in(arguments: Mapping[str, Any]) -> str:
-    """The question among the arguments of a call; empty if there is none."""
-    start = arguments.get("start_event")
+    """The question among the arguments of a call; empty if there is none.
+
+    An agent that is given a history alone answers the user's last message in it.
+    """
+    start = arguments.get("start_event") or {}
     named = {**arguments, **(arguments.get("kwargs") or {})}
-    for name in _ASKED:
-        value = named.get(name)
-        if value is None and start is not None:
-            value = start.get(name, None)
+    history = start.get("chat_history", None)
+    messages = history if isinstance(history, list) else []
+    last = [m for m in messages if getattr(m, "role", None) == MessageRole.USER][-1:]
+    for value in (*(named.get(name) or start.get(name, None) for name in _ASKED), *last):
         text = getattr(value, "query_str", None) or getattr(value, "content", None) or value
         if isinstance(text, str) and text.strip():
             return text

@@ -141,6 +141,18 @@ def test_an_agent(watch, guard):
     assert [p.text for p in trace.passages] == [look_up("run 7")]
 
 
+def test_an_agent_that_is_given_a_history_alone_answers_its_last_question(watch, guard):
+    said_before = [ChatMessage(question(3)), ChatMessage("It is old.", role="assistant")]
+    history = [*said_before, ChatMessage(question(7))]
+
+    async def run():
+        return await function_agent().run(chat_history=history)
+
+    assert str(asyncio.run(run())) == said("run 7")
+    (trace,) = reported(watch, guard)
+    assert trace.question == question(7)
+
+
 def test_of_nested_engines_the_outermost_answer_is_reported(watch, guard):
     sub_question(False, rag(ScriptedLLM())).query(question(7))
     tool = tool_of(rag(ScriptedLLM()))
