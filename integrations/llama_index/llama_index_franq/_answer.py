@@ -33,6 +33,10 @@ class Answer:
     response: Any = None
     calls: Sequence[ToolCallResult] | None = None
 
+    def says(self, text: str | None) -> bool:
+        """Whether it is this text; blanks around it do not count."""
+        return self.text is not None and text is not None and self.text.strip() == text.strip()
+
 
 def result_in(result: Any) -> Any:
     """What a workflow returned: the content of a plain StopEvent, else ``result`` itself."""

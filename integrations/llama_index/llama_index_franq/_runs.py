@@ -170,12 +170,13 @@ class Runs:
         """A call that answers has ended; ``pieces`` are the chunks of its stream."""
         self._forget(call)
         answer = answer_in(result, pieces)
+        told = _first_told(call, answer)
         if call.outer is not None:
-            call.outer.inside.append((call, answer))
+            call.outer.inside.append(told)
             if answer.text is None:
                 call.outer.inside.extend(call.inside)
             return
-        found = [(call, answer)] if answer.text is not None else self._inside(call, result)
+        found = [told] if answer.text is not None else self._inside(call, result)
         for one, its in found:
             if its.text is not None and not its.guarded:
                 self._offer(one, its)
@@ -306,6 +307,14 @@ class Runs:
             for id_ in call.spans:
                 self._open.pop(id_, None)
             call.spans.clear()
+
+
+def _first_told(call: Answering, answer: Answer) -> tuple[Answering, Answer]:
+    """The answer inside that a call passes on as a bare text; its evidence is known only there."""
+    if answer.guarded or answer.calls is not None or (answer.nodes and call.question):
+        return call, answer
+    same = (one for one in reversed(call.inside) if answer.says(one[1].text))
+    return next(same, (call, answer))
 
 
 class UnreadError(ValueError, OwnMessage):

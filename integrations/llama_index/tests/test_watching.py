@@ -207,6 +207,49 @@ def test_a_workflow_and_several_answers_in_a_run(watch, guard):
     assert_own(two, 2)
 
 
+class PassesOn(Workflow):
+    """Returns what it is told as a bare text; its question has a name of its own."""
+
+    def __init__(self, ask):
+        super().__init__()
+        self.ask = ask
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        return StopEvent(result=str(await self.ask(ev.topic)))
+
+
+def of_another(ask):
+    return lambda topic: PassesOn(ask).run(topic=topic)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize("kind", ["engine", "agent"])
+def test_a_workflow_that_passes_on_a_text_has_the_evidence_of_who_wrote_it(
+    watch, guard, kind, deep
+):
+    ask = rag(ScriptedLLM()).aquery if kind == "engine" else function_agent().run
+    asked = _run(PassesOn(of_another(ask) if deep else ask), topic=question(7))
+    assert asyncio.run(asked) == said("run 7")
+    (trace,) = reported(watch, guard)
+    assert (trace.question, trace.generation.text) == (question(7), said("run 7"))
+    nodes = [one.text for one in RunRetriever().retrieve(question(7))]
+    assert [p.text for p in trace.passages] == (nodes if kind == "engine" else [look_up("run 7")])
+
+
+@pytest.mark.parametrize("kind", ["engine", "agent"])
+def test_a_guarded_text_that_a_workflow_passes_on_is_not_checked_again(watch, guard, kind):
+    other = ScriptedGuard()
+    agent, engine = (
+        guard_agent(function_agent(), other),
+        guard_query_engine(rag(ScriptedLLM()), other),
+    )
+    ask = engine.aquery if kind == "engine" else agent.run
+    assert "[checked: " in asyncio.run(_run(PassesOn(ask), topic=question(7)))
+    assert reported(watch, guard) == []
+    assert len(other.traces) == 1
+
+
 class Told(StopEvent):
     """The result of a workflow, as an event of its own."""
 
