@@ -5,6 +5,8 @@ import logging
 import math
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 import torch
@@ -218,6 +220,21 @@ class TestAttach:
         assert set(vars(net)) == before
         net.generate(**ids_of(byte_level, PROMPT), max_new_tokens=2)
         assert len(recorder) == 0
+
+    def test_threads_that_attach_at_once_get_the_same(self, net, byte_level, monkeypatch):
+        both, make = threading.Barrier(2), Recorder.__init__
+
+        def make_together(self, *args, **options):
+            make(self, *args, **options)
+            with suppress(threading.BrokenBarrierError):
+                both.wait(0.3)  # for the other thread, unless that waits for this one
+
+        monkeypatch.setattr(Recorder, "__init__", make_together)
+        with ThreadPoolExecutor(2) as pool:
+            one, two = pool.map(lambda _: Recorder.attach(net, byte_level), range(2))
+        assert one is two
+        net.generate(**ids_of(byte_level, PROMPT), max_new_tokens=2)
+        assert len(one) == 1
 
     def test_a_generate_of_the_user_s_own_is_put_back(self, net, byte_level):
         calls = []

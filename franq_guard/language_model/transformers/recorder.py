@@ -32,6 +32,7 @@ from franq_guard.records import Generation
 logger = logging.getLogger(__name__)
 
 _KEY = "_franq_recorder"
+_attaching = threading.Lock()
 _PROMPTS = 32
 """How many prompts' ids are kept: a stream of claims asks with the same prompt at every part."""
 _OPEN = 16
@@ -68,14 +69,15 @@ class Recorder:
     @classmethod
     def attach(cls, model: Any, tokenizer: Any, *, capacity: int = 256, top_k: int = 5) -> Recorder:
         """The model's recorder, new if it has none. ``ValueError`` for an encoder-decoder."""
-        known = vars(model).get(_KEY)
-        if isinstance(known, Recorder):
-            return known
         if model.config.is_encoder_decoder:
             raise ValueError("a causal language model is needed, this one is an encoder-decoder")
-        recorder = cls(model, tokenizer, capacity=capacity, top_k=top_k)
-        recorder._install()
-        return recorder
+        with _attaching:  # two recorders of one model would call each other for ever
+            known = vars(model).get(_KEY)
+            if isinstance(known, Recorder):
+                return known
+            recorder = cls(model, tokenizer, capacity=capacity, top_k=top_k)
+            recorder._install()
+            return recorder
 
     def detach(self) -> None:
         """Restore the model as it was before :meth:`attach`; the records are kept."""
