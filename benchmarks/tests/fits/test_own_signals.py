@@ -99,10 +99,10 @@ def test_rows_of_the_table(scores, table):
     assert table.rows[ALONE][0] == "the best single signal of the training rows: Perplexity"
     assert table.rows[ALONE][2] is None  # nothing to compare the first row with
     assert [row[0] for row in table.rows[1:]] == [
-        "FRANQ, learned",
+        "FRANQ, learned, signals of its own",
         "the same signals added up",
-        "FRANQ, learned, chosen and fitted without the data set",
-        "the same signals added up, chosen and fitted without the data set",
+        "FRANQ, learned, signals of its own, without the data set",
+        "the same signals added up, without the data set",
     ]
     assert table.rows[LEARNED][1] > table.rows[ALONE][1]  # SAR and P_faithful know something, too
 
