@@ -171,8 +171,11 @@ class _SourcesOnly(BaseCallbackHandler):
     model's text. ``custom``: pass on custom events, which functions send themselves.
     """
 
+    # Under asyncio LangChain (1.7) tells only such handlers that a plain LLM starts, if there is
+    # one: the guard's own is.
+    run_inline = True
+
     def __init__(self, handler: BaseCallbackHandler, *, custom: bool = False) -> None:
-        self.run_inline = handler.run_inline
         self._handler: Any = handler
         self._custom = custom
         self._parents: dict[UUID, UUID | None] = {}

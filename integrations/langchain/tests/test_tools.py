@@ -112,11 +112,18 @@ def test_no_stream_of_an_agent_shows_a_direct_answer_unchecked(mode):
         assert "7 steps" not in str(chunk) or "7 steps. [checked" in str(chunk)
 
 
+async def _by_a_plain_model(query: str) -> str:
+    """Retrieves, and a model writes that is no chat model."""
+    return str(await lcel(ScriptedLLM()).ainvoke(query))
+
+
+@pytest.mark.parametrize("model", ["chat", "plain"])
 @pytest.mark.parametrize(
     ("surface", "direct"), [("middleware", True), ("node", True), ("node", False)]
 )
-def test_events_tell_of_a_tool_but_not_what_a_model_wrote_in_it(surface, direct):
-    made = written if direct else tool("search")(written.func)
+def test_events_tell_of_a_tool_but_not_what_a_model_wrote_in_it(surface, direct, model):
+    by = written.func if model == "chat" else _by_a_plain_model
+    made = tool("search", return_direct=direct)(by)
 
     async def events() -> list[Any]:
         app = SURFACES[surface](made, ScriptedGuard())
