@@ -30,6 +30,7 @@ from langchain_franq._shapes import (
     question_of,
     without_answer,
 )
+from langchain_franq._state import handed_over, update_in, with_values
 from langchain_franq._texts import given_texts
 
 
@@ -94,14 +95,22 @@ class Call:
         """:meth:`read` the chunks that were kept, joined."""
         return self.read(joined(self.held, cumulative=is_cumulative(self.chain.bound)))
 
-    def read(self, output: Any) -> Reading:
+    def handed_over(self, error: Exception) -> Reading:
+        """:meth:`read` what a graph gives to the node that it hands over to; it has not answered.
+
+        Raises:
+            Exception: ``error`` itself, if the chain failed.
+        """
+        return self.read(update_in(handed_over(error)), answered=False)
+
+    def read(self, output: Any, *, answered: bool = True) -> Reading:
         """Find the answer and the other texts to check in ``output``, and gather their traces.
 
         Raises:
             TypeError, KeyError: if no answer can be found in the output.
         """
         key, wrote = self.chain.output_key, self.capture.wrote
-        if not self.chain.fields and has_stopped(output, self.value, key, wrote):
+        if not answered or (not self.chain.fields and has_stopped(output, self.value, key, wrote)):
             located = without_answer(output)
         else:
             located = locate(output, key, self.chain.fields)
@@ -164,6 +173,10 @@ class Reading:
         """The call's output with the checked texts and the report; raises what the release does."""
         text, report = self._released(checked)
         return self._mapped(self.located.put(text, report), checked)
+
+    def hand_over(self, error: Exception, checked: Sequence[GuardedAnswer]) -> None:
+        """Put the checked texts into the command that ``error`` carries."""
+        error.args = (with_values(error.args[0], self.deliver(checked)),)
 
     def last_chunk(self, checked: Sequence[GuardedAnswer]) -> Any:
         """The last chunk of a stream: the checked text, or in ``tail`` mode remarks on it."""

@@ -37,6 +37,20 @@ def command_in(written: Any) -> Command[Any] | None:
     return written if type(written).__name__ == "Command" and hasattr(written, "goto") else None
 
 
+def handed_over(error: Exception) -> Command[Any]:
+    """The command by which a graph hands over to a node of the graph around it.
+
+    LangGraph raises it out of the graph, as an exception, with an update of the outer state.
+
+    Raises:
+        Exception: ``error`` itself, if it is any other.
+    """
+    command = command_in(error.args[0]) if type(error).__name__ == "ParentCommand" else None
+    if command is None:
+        raise error
+    return command
+
+
 def with_values(written: Any, values: Values) -> Any:
     """The update, of the same kind, with some values replaced; keys it cannot have are ignored."""
     if (command := command_in(written)) is not None:

@@ -174,8 +174,13 @@ class GuardedChain(RunnableSerializable[Input, Output]):
 
         def run(value: Any, run_manager: ChainRun, config: RunnableConfig) -> Any:
             call = Call(self, value, run_manager.run_id)
-            with running_out_of_sight():
-                output = self.bound.invoke(value, call.observed(config), **kwargs)
+            try:
+                with running_out_of_sight():
+                    output = self.bound.invoke(value, call.observed(config), **kwargs)
+            except Exception as error:
+                handed = call.handed_over(error)
+                handed.hand_over(error, handed.check())
+                raise
             reading = call.read(output)
             return reading.deliver(reading.check())
 
@@ -188,8 +193,13 @@ class GuardedChain(RunnableSerializable[Input, Output]):
 
         async def run(value: Any, run_manager: AsyncChainRun, config: RunnableConfig) -> Any:
             call = Call(self, value, run_manager.run_id)
-            with running_out_of_sight():
-                output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
+            try:
+                with running_out_of_sight():
+                    output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
+            except Exception as error:
+                handed = call.handed_over(error)
+                handed.hand_over(error, await handed.acheck())
+                raise
             reading = call.read(output)
             return reading.deliver(await reading.acheck())
 

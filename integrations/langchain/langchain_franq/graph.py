@@ -34,7 +34,7 @@ from langchain_franq._shapes import (
     locate,
     question_of,
 )
-from langchain_franq._state import Values, update_in, values_of, with_values
+from langchain_franq._state import Values, handed_over, update_in, values_of, with_values
 from langchain_franq._texts import Path, given_texts, is_passage, is_prose, texts_in
 
 if TYPE_CHECKING:
@@ -121,8 +121,13 @@ class _Node:
     def check(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
         self.notes.saved_state(config)
-        with running_out_of_sight():
-            written = self.writer.invoke(state, inside(config, capture)) if self.writer else {}
+        try:
+            with running_out_of_sight():
+                written = self.writer.invoke(state, inside(config, capture)) if self.writer else {}
+        except Exception as error:
+            made = _Written(self, state, handed_over(error), capture, answered=False)
+            error.args = (made.update(check_together(made.jobs)),)
+            raise
         made = _Written(self, state, written, capture)
         return made.update(check_together(made.jobs))
 
@@ -130,22 +135,32 @@ class _Node:
         capture = Capture()
         self.notes.saved_state(config)
         hidden = inside(config, capture)
-        with running_out_of_sight():
-            written = await self.writer.ainvoke(state, hidden) if self.writer else {}
+        try:
+            with running_out_of_sight():
+                written = await self.writer.ainvoke(state, hidden) if self.writer else {}
+        except Exception as error:
+            made = _Written(self, state, handed_over(error), capture, answered=False)
+            error.args = (made.update(await acheck_together(made.jobs)),)
+            raise
         made = _Written(self, state, written, capture)
         return made.update(await acheck_together(made.jobs))
 
 
 class _Written:
-    """What a writer returned, a model's texts in it, and the update with the checked texts."""
+    """What a writer returned, a model's texts in it, and the update with the checked texts.
 
-    def __init__(self, node: _Node, state: Any, written: Any, capture: Capture) -> None:
+    ``answered``: whether the answer may be in it; a graph that hands over has not answered.
+    """
+
+    def __init__(
+        self, node: _Node, state: Any, written: Any, capture: Capture, *, answered: bool = True
+    ) -> None:
         self._node, self._raw, self._capture = node, written, capture
         self._given, self._new = values_of(state), update_in(written)
         self._state = {**self._given, **self._new}
         before = self._given if node.writer else {}
         self._known = given_texts(before)
-        self._located = self._locate()
+        self._located = self._locate() if answered else None
         found = texts_to_check(self._new, self._located or NO_ANSWER, before, capture)
         if self._located is None and node.answer is None and not capture.texts:
             found = {text: path for text, path in self._unnamed().items() if is_prose(text)}
