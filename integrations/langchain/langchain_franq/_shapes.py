@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from franq_guard.capture.fields import ALL
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._messages import Report, text_of, with_text
-from langchain_franq._state import command_in
+from langchain_franq._state import command_in, values_of
 from langchain_franq._texts import (
     HISTORY_KEYS,
     Path,
@@ -190,12 +190,10 @@ def question_of(value: Any, input_key: str | None = None) -> str:
         return str(value.text)
     if isinstance(value, PromptValue):
         return question_of(value.to_messages())
-    if isinstance(value, Mapping):
-        return _in_input(value, input_key)
     if isinstance(value, Sequence):
         human = [m for m in as_messages(value) if is_of_user(m)]
         return str(human[-1].text) if human else ""
-    return ""
+    return _in_input(value if isinstance(value, Mapping) else values_of(value), input_key)
 
 
 def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:

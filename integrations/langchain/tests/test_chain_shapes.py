@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
 from langchain_classic.chains import create_retrieval_chain
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
 from langchain_core.documents import Document
 from langchain_core.load import dumpd
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.base import TextAccessor
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from pydantic import BaseModel
 
 from langchain_franq import guard_chain
 
@@ -106,6 +108,19 @@ def _uuid():
 SUMMARY = {"lc_source": "summarization"}  # of LangChain's SummarizationMiddleware
 
 
+class Asked(BaseModel):
+    """The state of a graph, as an object."""
+
+    question: str
+    language: str = "en"
+
+
+@dataclass
+class Conversation:
+    messages: list[BaseMessage]
+    language: str = "en"
+
+
 @pytest.mark.parametrize(
     ("value", "key"),
     [
@@ -122,6 +137,9 @@ SUMMARY = {"lc_source": "summarization"}  # of LangChain's SummarizationMiddlewa
         ({"only": "Why?", "chat_history": [HumanMessage("Who?")]}, None),
         ([HumanMessage("Why?"), HumanMessage("So far: ...", additional_kwargs=SUMMARY)], None),
         (HumanMessage("Why?"), None),
+        (Asked(question="Why?"), None),
+        (Asked(question="Who?", language="Why?"), "language"),
+        (Conversation([HumanMessage("Who?"), AIMessage("I."), HumanMessage("Why?")]), None),
         (ChatPromptTemplate.from_template("Why?").invoke({}), None),
     ],
 )
