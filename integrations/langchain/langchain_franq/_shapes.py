@@ -10,7 +10,13 @@ from operator import add
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+)
 from langchain_core.messages.base import TextAccessor
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables.utils import AddableDict
@@ -145,10 +151,11 @@ def _in_mapping(output: Mapping[str, Any], output_key: str | None) -> Located:
     value = output[key]
     kind = AddableDict if isinstance(output, AddableDict) else dict
     listed = isinstance(value, list) and bool(value) and isinstance(value[-1], BaseMessage)
-    inner = locate(value[-1] if listed else value, below)
+    at = place_of_last(value) if listed else 0
+    inner = locate(value[at] if listed else value, below)
 
     def whole(new: Any) -> Any:
-        return [*value[:-1], new] if listed else new
+        return [*value[:at], new, *value[at + 1 :]] if listed else new
 
     def on_it(report: Report | None) -> Report | None:
         return report if listed else None  # a message has its report in its own metadata
@@ -165,6 +172,12 @@ def _in_mapping(output: Mapping[str, Any], output_key: str | None) -> Located:
         path=(key, *inner.path),
         fields=tuple(f"{key}.{name}" if name != ALL else key for name in inner.fields),
     )
+
+
+def place_of_last(items: Sequence[Any]) -> int:
+    """The place of the last item, but for messages that only remove others from the state."""
+    last = len(items) - 1
+    return next((i for i in range(last, -1, -1) if not isinstance(items[i], RemoveMessage)), last)
 
 
 def _key_of(output: Mapping[str, Any], output_key: str | None) -> tuple[str, str | None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from franq_guard import GuardedAnswer, Passage
@@ -32,6 +32,7 @@ from langchain_franq._shapes import (
     STREAM_A_CHAIN,
     Located,
     locate,
+    place_of_last,
     question_of,
 )
 from langchain_franq._state import Values, handed_over, update_in, values_of, with_values
@@ -205,7 +206,9 @@ class _Written:
         """Whether it is an answer of this turn: not the user's, nor in the state before."""
         key, text = located.path[0], located.text.strip()
         value = self._state[key]
-        last = value[-1] if isinstance(value, list) and value else value
+        last = value[place_of_last(value)] if isinstance(value, list) and value else value
+        if isinstance(last, RemoveMessage):  # it only forgets earlier turns
+            return False
         if not text and isinstance(last, AIMessage) and last.tool_calls:  # it only calls tools
             return False
         wrote = text in [written.strip() for written in self._capture.texts]

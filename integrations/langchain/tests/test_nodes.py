@@ -7,10 +7,10 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
@@ -446,3 +446,37 @@ def test_a_message_that_only_calls_tools_is_no_answer():
     ):
         assert update == {"messages": [called]}  # without its reasoning, which nobody checked
     assert reports == []
+
+
+@pytest.mark.parametrize("kind", ["answer first", "answer last", "a summary beside"])
+def test_messages_that_remove_others_are_no_answer(kind):
+    """A node may answer, or sum up, and let earlier turns be forgotten in the same update."""
+    asked = HumanMessage("How tall is the tower of run 7?", id="asked")
+    turns = [HumanMessage("Hello!", id="old"), AIMessage("Hello.", id="older"), asked]
+    forgotten = [RemoveMessage(id="old"), RemoveMessage(id="older")]
+
+    def writer(state):
+        said_now = ScriptedChat().invoke(state["messages"])
+        if kind == "a summary beside":
+            return {"answer_so_far": said_now.text, "messages": forgotten}
+        first = kind == "answer first"
+        return {"messages": [said_now, *forgotten] if first else [*forgotten, said_now]}
+
+    class State(MessagesState):
+        answer_so_far: str
+        franq: dict
+
+    reports = []
+    built = StateGraph(State).add_node(
+        "write", guard_node(ScriptedGuard(), writer, on_report=reports.append)
+    )
+    output = built.add_edge(START, "write").compile().invoke({"messages": turns})
+    assert [report.original for report in reports] == [RAW]
+    if kind == "a summary beside":
+        assert output["messages"] == [asked]
+        assert output["answer_so_far"] == CHECKED
+        assert output["franq"]["fields"][RAW]["text"] == CHECKED
+    else:
+        assert [m.text for m in output["messages"]] == [asked.text, CHECKED]
+        assert output["messages"][-1].response_metadata["franq"]["original"] == RAW
+        assert output["franq"]["original"] == RAW
