@@ -20,7 +20,7 @@ from franq_guard.basics.failures import log_failure
 from franq_guard.capture.evidence import EvidenceFrom, check_evidence
 from franq_guard.capture.job import Job
 from franq_guard.capture.outlet import check_guard
-from franq_guard.streaming.release import OnReport
+from franq_guard.streaming.release import OnReport, check_called
 from franq_guard.telemetry import hooks
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ class Watcher:
     ) -> None:
         if not 0 <= sample <= 1:
             raise ValueError(f"sample is the share of runs to watch, between 0 and 1, not {sample}")
-        if on_report is not None and not callable(on_report):
-            raise TypeError("on_report is called with each report: give a function")
+        check_called("on_report", on_report)
         self.checked = 0
         self._on_report, self._sample = on_report, sample
         self._lock = Lock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from inspect import iscoroutinefunction
 from typing import get_args
 
 from franq_guard.records import GuardedAnswer, Label, Verdict
@@ -53,6 +54,24 @@ class FactualityError(Exception):
         return type(self), (self.answer, self.verdicts)
 
 
+def check_called(name: str, function: object) -> None:
+    """Reject what cannot be called, or would have to be awaited: its reports would be lost.
+
+    Args:
+        name: of the option, for the message.
+        function: what it was given; None if nothing.
+
+    Raises:
+        TypeError: the message says what to pass.
+    """
+    if function is None:
+        return
+    if not callable(function):
+        raise TypeError(f"{name} is called with what was checked: give a function")
+    if iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__):
+        raise TypeError(f"{name} is called and not awaited: give a function without async")
+
+
 @dataclass(frozen=True)
 class Release:
     """What happens to a checked answer before it goes back into the output.
@@ -66,6 +85,8 @@ class Release:
     on_claim: OnClaim | None = None
 
     def __post_init__(self) -> None:
+        check_called("on_report", self.on_report)
+        check_called("on_claim", self.on_claim)
         unknown = set(self.raise_on) - set(get_args(Label))
         if isinstance(self.raise_on, str) or unknown:
             raise ValueError(

@@ -116,9 +116,14 @@ def test_numbers_that_cannot_work_are_refused(options):
         Watcher(**options)
 
 
-def test_a_reader_that_cannot_be_called_is_refused():
+async def later(report):
+    """Nobody would await it."""
+
+
+@pytest.mark.parametrize("wrong", ["reports.jsonl", later])
+def test_a_reader_that_cannot_be_called_is_refused(wrong):
     with pytest.raises(TypeError, match="give a function"):
-        Watcher("reports.jsonl")
+        Watcher(wrong)
 
 
 def test_after_close_nothing_is_taken():

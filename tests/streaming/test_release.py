@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 
 import pytest
 
@@ -34,6 +35,30 @@ def test_reports_then_stops():
     assert seen == [answer]
     assert caught.value.verdicts == answer.verdicts[:1]
     assert Release(raise_on=("doubtful",))(answer) is answer
+
+
+async def later(told):
+    """Nobody would await it."""
+
+
+class Later:
+    async def __call__(self, told):
+        """Nor this."""
+
+
+@pytest.mark.parametrize("option", ["on_report", "on_claim"])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("print", "give a function$"),
+        (later, "without async"),
+        (partial(later, told=1), "without async"),
+        (Later(), "without async"),
+    ],
+)
+def test_what_cannot_be_called_or_would_have_to_be_awaited_is_refused(option, wrong, message):
+    with pytest.raises(TypeError, match=f"{option} is called .*{message}"):
+        Release(**{option: wrong})
 
 
 @pytest.mark.parametrize("wrong", ["false", ("wrong",)])
