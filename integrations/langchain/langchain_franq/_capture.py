@@ -96,7 +96,7 @@ class Capture(Events):
         found = self.retrieved() or passages_of(artifacts)
         with self._lock:
             called = list(self._called_with)
-        beside = [*self._fetched_beside(found), *with_returned(found, by_tools, called)]
+        beside = with_returned(found, [*self._fetched_beside(found), *by_tools], called)
         beside += self._replaced(found, answer, given) if found else []
         return (
             (passages_of([*found, *beside]) if found else [])

@@ -32,6 +32,7 @@ from .fakes import (
     ScriptedGuard,
     ScriptedLLM,
     format_docs,
+    lcel,
     question,
 )
 
@@ -140,6 +141,17 @@ def test_a_long_document_that_is_cut_for_the_prompt_is_evidence_beside_a_short_o
     guard_chain(chain, guard := ScriptedGuard()).invoke(ASKED)
     expected = [document.page_content for document in Pages().invoke(ASKED)]
     assert texts(guard) == [expected[:2]]
+
+
+def test_documents_that_a_step_only_heads_with_their_source_count_once():
+    """Twice as many passages would be read otherwise."""
+
+    def headed(found):
+        return [Document(f"Source: {d.metadata['id']}\n{d.page_content}") for d in found]
+
+    chain = lcel(ScriptedLLM(), RunRetriever() | RunnableLambda(headed))
+    guard_chain(chain, guard := ScriptedGuard()).invoke(ASKED)
+    assert [passage.id for passage in guard.traces[0].passages] == ["7-tall", "7-old"]
 
 
 def test_a_document_that_holds_another_one_is_kept():
