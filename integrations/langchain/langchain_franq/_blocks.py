@@ -21,7 +21,7 @@ from langchain_franq._texts import mapped, texts_in
 def passages_in_blocks(message: object, written: Collection[str] = ()) -> list[Passage]:
     """What the blocks of a tool's message say; what models in the tool wrote is taken out."""
     content = message.content if isinstance(message, ToolMessage) else ""
-    blocks = [block for block in content if isinstance(block, dict)]
+    blocks = [] if isinstance(content, str) else [b for b in content if isinstance(b, dict)]
 
     def clean(text: str) -> str:
         return without_written(text, written) if written else text

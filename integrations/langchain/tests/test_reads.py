@@ -1,9 +1,9 @@
-"""stream="claims": each chunk is read a few times, not again for every part of the answer."""
+"""What is read again and again: chunks of a stream of claims, long texts of tools."""
 
 from collections import Counter
 
 import pytest
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessageChunk, ToolMessage
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableGenerator
 from langchain_core.runnables.utils import AddableDict
@@ -12,6 +12,7 @@ from franq_guard import Guard
 from franq_guard.calibration import Calibrator
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import guard_chain
+from langchain_franq._blocks import passages_in_blocks, read_by_model
 
 from .fakes import ScriptedChat, lcel, question
 
@@ -92,3 +93,19 @@ def test_each_chunk_is_read_a_few_times(shape):
     assert {"messages", "log-probabilities", shape} == set(short)
     for what, count in short.items():
         assert long[what] < 4 * count, what
+
+
+class Whole(str):
+    """A text that must not be taken for a list of blocks."""
+
+    __slots__ = ()
+
+    def __iter__(self):
+        raise AssertionError("read letter by letter")
+
+
+def test_the_text_of_a_tool_is_not_read_letter_by_letter():
+    """It may have a million of them, and it is read at every turn that follows."""
+    told = ToolMessage.model_construct(content=Whole("The tower is tall."), tool_call_id="1")
+    assert passages_in_blocks(told) == []
+    assert read_by_model(told) == "The tower is tall."
