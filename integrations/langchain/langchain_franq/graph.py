@@ -70,7 +70,10 @@ def guard_node(
         guard: the guard.
         writer: the node that writes the answer: a function of the state, sync or async, with
             ``config``, ``runtime``, ``writer``, ``store`` or ``previous`` injected as LangGraph
-            does, or a Runnable, also a compiled graph. It returns an update or a ``Command``.
+            does, or a Runnable, also a compiled graph. It returns an update or a ``Command``. If
+            its state has another schema than the graph's, name that: ``add_node("write",
+            guard_node(guard, write), input_schema=Found)``. LangGraph reads annotations of
+            functions alone.
         question: state key of the question; default: as ``guard_chain`` finds it in its input.
         context: state key of the documents; the same as ``evidence``.
         answer: state key of the answer; default: as ``guard_chain`` finds it in an output.

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from langchain_franq import guard_chain, guard_node
 
-from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, said
+from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, said
 
 RAW, CHECKED = said("run 7"), f"{said('run 7')} [checked: ]"
 
@@ -93,6 +93,25 @@ def test_states_and_updates_of_every_class(state, kind):
     runs = both(built) if kind != "async" else [asyncio.run(built.ainvoke({"question": RAW}))]
     for output in runs:
         assert output["answer"] == CHECKED
+
+
+class Found(TypedDict):
+    question: str
+    found: list
+
+
+def test_a_writer_with_a_state_of_its_own_gets_it_as_the_readme_says():
+    def search(state: Dict) -> Found:
+        return {"found": RunRetriever().invoke(state["question"])}
+
+    def answer(state: Found) -> Dict:
+        return {"answer": ScriptedLLM().invoke(state["found"][0].page_content)}
+
+    guard = ScriptedGuard()
+    built = StateGraph(Dict).add_node(search).add_edge(START, "search").add_edge("search", "write")
+    built.add_node("write", guard_node(guard, answer), input_schema=Found)
+    output = built.compile().invoke({"question": "How tall is the tower of run 7?"})
+    assert output["answer"] == f"{RAW} [checked: Tower 7]"
 
 
 def test_a_command_goes_where_it_says():
