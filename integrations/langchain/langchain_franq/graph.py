@@ -60,20 +60,17 @@ def guard_node(
 
         graph.add_node("write", guard_node(guard, write))
 
-    Around the writer no raw text is shown in any stream mode: every text of a model in its update
-    is checked before the graph gets it, and what runs inside, including subgraphs, is hidden (but
-    not what the writer sends to LangGraph's stream writer). After the writer (``writer=None``) the
-    node corrects the state, but the writer's own update was already streamed. The report is under
-    ``"franq"`` (declare that key in the state), and in a message's ``response_metadata["franq"]``.
+    Around the writer no stream shows raw text: every text of a model in its update is checked
+    before the graph gets it, and what runs inside is hidden (but not what it sends to LangGraph's
+    stream writer). After it (``writer=None``) the state is corrected, but streams had its update.
+    The report is under ``"franq"`` in the state (declare that key) and in ``response_metadata``.
 
     Args:
         guard: the guard.
         writer: the node that writes the answer: a function of the state, sync or async, with
             ``config``, ``runtime``, ``writer``, ``store`` or ``previous`` injected as LangGraph
-            does, or a Runnable, also a compiled graph. It returns an update or a ``Command``. If
-            its state has another schema than the graph's, name that: ``add_node("write",
-            guard_node(guard, write), input_schema=Found)``. LangGraph reads annotations of
-            functions alone.
+            does, or a Runnable, also a compiled graph. It returns an update or a ``Command``. A
+            schema of its own has to be named: ``add_node(..., input_schema=Found)``.
         question: state key of the question; default: as ``guard_chain`` finds it in its input.
         context: state key of the documents; the same as ``evidence``.
         answer: state key of the answer; default: as ``guard_chain`` finds it in an output.
