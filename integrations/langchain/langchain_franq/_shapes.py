@@ -25,7 +25,7 @@ from pydantic import BaseModel
 from franq_guard.capture.fields import ALL
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._messages import Report, text_of, with_text
-from langchain_franq._state import command_in, values_of
+from langchain_franq._state import command_in, update_in
 from langchain_franq._texts import (
     HISTORY_KEYS,
     Path,
@@ -206,7 +206,7 @@ def question_of(value: Any, input_key: str | None = None) -> str:
     if isinstance(value, Sequence):
         human = [m for m in as_messages(value) if is_of_user(m)]
         return str(human[-1].text) if human else ""
-    return _in_input(value if isinstance(value, Mapping) else values_of(value), input_key)
+    return _in_input(value if isinstance(value, Mapping) else update_in(value), input_key)
 
 
 def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:

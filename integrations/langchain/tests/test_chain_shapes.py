@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.base import TextAccessor
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langgraph.types import Command
 from pydantic import BaseModel
 
 from langchain_franq import guard_chain
@@ -139,6 +140,7 @@ class Conversation:
         (HumanMessage("Why?"), None),
         (Asked(question="Why?"), None),
         (Asked(question="Who?", language="Why?"), "language"),
+        (Command(update={"question": "Why?"}, resume="yes"), None),
         (Conversation([HumanMessage("Who?"), AIMessage("I."), HumanMessage("Why?")]), None),
         (ChatPromptTemplate.from_template("Why?").invoke({}), None),
     ],
