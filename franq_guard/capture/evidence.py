@@ -10,6 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import iscoroutinefunction
 from typing import Any
 
 from franq_guard.basics.names import name_of
@@ -71,6 +72,8 @@ def check_evidence(evidence: object) -> None:
     """
     if isinstance(evidence, str) and not evidence.strip("."):
         raise ValueError("evidence= is an empty key: name the key that holds the passages")
+    if iscoroutinefunction(evidence):
+        raise TypeError("evidence= takes a key or a plain function, not a coroutine function")
     if not (evidence is None or isinstance(evidence, str) or callable(evidence)):
         raise TypeError(
             "evidence= takes a key ('context'), a dotted path ('retrieval.documents') or a function"

@@ -67,9 +67,9 @@ def check_called(name: str, function: object) -> None:
     if function is None:
         return
     if not callable(function):
-        raise TypeError(f"{name} is called with what was checked: give a function")
+        raise TypeError(f"{name} must be a function, not {type(function).__name__}")
     if iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__):
-        raise TypeError(f"{name} is called and not awaited: give a function without async")
+        raise TypeError(f"{name} must be a plain function, not a coroutine function")
 
 
 @dataclass(frozen=True)

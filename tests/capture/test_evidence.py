@@ -223,8 +223,13 @@ def test_a_key_that_leads_nowhere_is_said_with_what_is_there():
         chosen_passages("contxt", {"context": BRIDGE}, {"answer": "x"})
 
 
+async def found_later(state):
+    """Nobody would await it."""
+
+
 @pytest.mark.parametrize(
-    ("evidence", "error"), [(3, TypeError), ("", ValueError), (["a"], TypeError)]
+    ("evidence", "error"),
+    [(3, TypeError), ("", ValueError), (["a"], TypeError), (found_later, TypeError)],
 )
 def test_wrong_evidence_is_refused(evidence, error):
     with pytest.raises(error, match="key"):

@@ -122,7 +122,7 @@ async def later(report):
 
 @pytest.mark.parametrize("wrong", ["reports.jsonl", later])
 def test_a_reader_that_cannot_be_called_is_refused(wrong):
-    with pytest.raises(TypeError, match="give a function"):
+    with pytest.raises(TypeError, match="on_report must be"):
         Watcher(wrong)
 
 
