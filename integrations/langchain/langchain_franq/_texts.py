@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
 from typing import Any
@@ -28,12 +28,13 @@ HISTORY_KEYS = ("chat_history", "history")
 _SPEAKERS = ("user", "human", "assistant", "ai")
 
 
-def mapped(value: Any, change: Change, path: Path = ()) -> Any:
+def mapped(value: Any, change: Change, path: Path = (), around: Sequence[Any] = ()) -> Any:
     """``value`` with each text changed; ``value`` itself if nothing changes.
 
     Texts are strings and the texts of AI messages in dicts, lists, sets, pydantic models and
     dataclasses, nested to any depth. Documents, LlamaIndex's nodes, other messages and a report are
-    not changed. A path has the names of keys and fields.
+    not changed. A path has the names of keys and fields. What is inside itself (``around`` it: a
+    parent that its child knows) is left as it is there.
     """
     if isinstance(value, str):
         new = change(path, str(value))
@@ -43,13 +44,16 @@ def mapped(value: Any, change: Change, path: Path = ()) -> Any:
             return value
         changed = with_text(value, change(path, text_of(value)), None)
         return value if changed == value else changed
-    if isinstance(value, Document) or callable(getattr(value, "get_content", None)):
+    if isinstance(value, Document) or callable(getattr(type(value), "get_content", None)):
         return value  # also a node of LlamaIndex
+    if value is None or isinstance(value, (int, float)) or any(value is one for one in around):
+        return value
+    around = (*around, value)
     if isinstance(value, Mapping):
-        return _mapped_dict(value, change, path)
+        return _mapped_dict(value, change, path, around)
     if isinstance(value, _MANY):
-        return _mapped_list(value, change, path)
-    return _mapped_object(value, change, path)
+        return _mapped_list(value, change, path, around)
+    return _mapped_object(value, change, path, around)
 
 
 def texts_in(value: Any) -> Iterator[tuple[Path, str]]:
@@ -157,9 +161,11 @@ def is_passage(path: Path) -> bool:
     return any(name in PASSAGE_KEYS for name in path)
 
 
-def _mapped_dict(value: Mapping[Any, Any], change: Change, path: Path) -> Any:
+def _mapped_dict(
+    value: Mapping[Any, Any], change: Change, path: Path, around: Sequence[Any]
+) -> Any:
     new = {
-        key: inner if key == REPORT_KEY else mapped(inner, change, (*path, str(key)))
+        key: inner if key == REPORT_KEY else mapped(inner, change, (*path, str(key)), around)
         for key, inner in value.items()
     }
     if all(new[key] is value[key] for key in new):
@@ -167,8 +173,8 @@ def _mapped_dict(value: Mapping[Any, Any], change: Change, path: Path) -> Any:
     return AddableDict(new) if isinstance(value, AddableDict) else new
 
 
-def _mapped_list(value: Collection[Any], change: Change, path: Path) -> Any:
-    new = [mapped(inner, change, path) for inner in value]
+def _mapped_list(value: Collection[Any], change: Change, path: Path, around: Sequence[Any]) -> Any:
+    new = [mapped(inner, change, path, around) for inner in value]
     if all(a is b for a, b in zip(new, value, strict=True)):
         return value
     if hasattr(value, "_fields"):  # a named tuple
@@ -176,14 +182,14 @@ def _mapped_list(value: Collection[Any], change: Change, path: Path) -> Any:
     return next(kind for kind in _MANY if isinstance(value, kind))(new)
 
 
-def _mapped_object(value: Any, change: Change, path: Path) -> Any:
+def _mapped_object(value: Any, change: Change, path: Path, around: Sequence[Any]) -> Any:
     if isinstance(value, BaseModel):
         old = {name: getattr(value, name) for name in type(value).model_fields}
     elif is_dataclass(value) and not isinstance(value, type):
         old = {field.name: getattr(value, field.name) for field in fields_of(value) if field.init}
     else:
         return value
-    new = {name: mapped(inner, change, (*path, name)) for name, inner in old.items()}
+    new = {name: mapped(inner, change, (*path, name), around) for name, inner in old.items()}
     update = {name: inner for name, inner in new.items() if inner is not old[name]}
     if not update:
         return value

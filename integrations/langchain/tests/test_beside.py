@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -120,6 +120,39 @@ def test_what_no_model_wrote_stays_as_it_is():
     output = guard_chain(chain, ScriptedGuard()).invoke(question(7))
     assert {key: output[key] for key in beside} == beside
     assert "also_checked" not in output["franq"]
+
+
+@dataclass
+class Page:
+    text: str
+    parent: Any = None
+    parts: list[Any] = field(default_factory=list)
+
+
+def _page(draft: str) -> Page:
+    """A page whose part knows it, so that it is inside itself."""
+    page = Page("Towers")
+    page.parts.append(Page(draft, parent=page))
+    return page
+
+
+def test_an_object_that_is_inside_itself_breaks_nothing():
+    """In the input, the output and the state of a graph; what a model wrote in it is checked."""
+    checked = f"{RAW} [checked: ]"
+    chain = RunnablePassthrough.assign(answer=lambda v: ScriptedLLM().invoke("run 7"))
+    chain = chain | RunnablePassthrough.assign(draft=lambda v: _page(v["answer"]))
+    output = guard_chain(chain, ScriptedGuard()).invoke({"question": "Why?", "page": _page("Mine")})
+    assert output["answer"] == checked
+    assert output["draft"].parts[0].text == checked
+    assert output["page"].parts[0].text == "Mine"
+
+    class State(TypedDict, total=False):
+        page: Page
+        answer: str
+
+    node = guard_node(ScriptedGuard(), lambda state: {"answer": ScriptedLLM().invoke("run 7")})
+    graph = StateGraph(State).add_node("write", node).add_edge(START, "write").compile()
+    assert graph.invoke({"page": _page("Mine")})["answer"] == checked
 
 
 def test_raise_on_holds_for_texts_beside_the_answer():
