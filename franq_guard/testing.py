@@ -170,7 +170,8 @@ class FakeGuard:
     """A guard that marks each answer with the titles of its passages and keeps its traces.
 
     With it a test can see which passages, prompt and tokens reached the guard. An answer is one
-    claim, unless its trace has claims of its own.
+    claim, unless its trace has claims of its own. It cannot check a stream claim by claim: for
+    ``stream="claims"`` give a :class:`~franq_guard.Guard` the fakes above.
 
     Args:
         label: of every claim.
