@@ -14,17 +14,13 @@ def names_of(page):
 
 
 def langchain_names():
-    from langchain.agents import create_agent
     from langchain_core.documents import Document
     from langchain_core.language_models import FakeListChatModel
     from langchain_core.output_parsers import StrOutputParser
     from langchain_core.prompts import ChatPromptTemplate
     from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-    from langchain_core.runnables.history import RunnableWithMessageHistory
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import MessagesState, StateGraph
-
-    from franq_guard import Guard
 
     text = "The Golden Gate Bridge opened on 27 May 1937. Its chief engineer was Joseph Strauss."
     model = FakeListChatModel(responses=[ANSWER])
@@ -32,11 +28,8 @@ def langchain_names():
     find = RunnableLambda(lambda question: [Document(text)])
     chain = {"context": find, "question": RunnablePassthrough()} | prompt | model
     return {
-        "RunnableWithMessageHistory": RunnableWithMessageHistory,
         "chain": chain | StrOutputParser(),
-        "create_agent": create_agent,
         "get_history": lambda session_id: None,
-        "guard": Guard.offline(),
         "graph": StateGraph(MessagesState),
         "model": model,
         "question": "When did the Golden Gate Bridge open?",
