@@ -37,8 +37,6 @@ __all__ = ["SIGNALS", "rows"]
 
 SIGNALS: Final = ("mean-token-entropy", "max-token-entropy", "perplexity")
 """Measured beside P(faithful): those that come with the answer and do not depend on its length."""
-STANCES: Final = ("contradiction", "entailment")
-"""The largest of each over the passages; the labels rest on them, too."""
 MAX_NEW_TOKENS: Final = 32
 _FOLDS: Final[Mapping[Split, tuple[Fold, ...]]] = {
     "train": ("fitting", "thresholds"),
@@ -78,10 +76,9 @@ def _rows_of(
         checked = list(guard.check_many(traces, progress=lambda done: show(done, len(asked))))
     for question, trace, result in zip(asked, traces, checked, strict=True):
         grade = grade_by_alias(question.text, trace.generation.text, question.answers)
-        verdict = result.verdicts[0]
-        if grade in ("correct", "incorrect") and verdict.p_faithful is not None:
-            stances = {name: verdict.raw.get(name) for name in STANCES}
-            scores = {"faithfulness": verdict.p_faithful, **stances, **_signals(trace)}
+        p_faithful = result.verdicts[0].p_faithful
+        if grade in ("correct", "incorrect") and p_faithful is not None:
+            scores = {"faithfulness": p_faithful, **_signals(trace)}
             name = question.id.split("-")[0]
             yield Score(question.id, name, part, grade == "correct", scores)
 
