@@ -6,11 +6,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from inspect import iscoroutinefunction
 from itertools import accumulate
 from numbers import Real
 from typing import Literal
 
+from franq_guard.basics.awaited import is_async
 from franq_guard.basics.text import CITATION_MARK
 from franq_guard.basics.unchecked import unchecked_because
 from franq_guard.label_rule import RATHER, LabelRule
@@ -80,7 +80,7 @@ class Policy:
             raise ValueError(
                 f"action must be 'annotate', 'filter', 'block' or a callable, not {self.action!r}"
             )
-        if iscoroutinefunction(self.action):
+        if is_async(self.action):
             raise ValueError("action must be a plain function, not a coroutine function")
         for name, number in (("threshold", self.threshold), ("false_below", self.false_below)):
             if isinstance(number, bool) or not isinstance(number, Real | None):

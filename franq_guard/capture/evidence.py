@@ -10,9 +10,9 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from inspect import iscoroutinefunction
 from typing import Any
 
+from franq_guard.basics.awaited import is_async
 from franq_guard.basics.names import name_of
 from franq_guard.capture.table_rows import ends_as_sentence, row_and_rest, unnamed_row_of
 from franq_guard.records import Passage
@@ -72,7 +72,7 @@ def check_evidence(evidence: object) -> None:
     """
     if isinstance(evidence, str) and not evidence.strip("."):
         raise ValueError("evidence= is an empty key: name the key that holds the passages")
-    if iscoroutinefunction(evidence):
+    if is_async(evidence):
         raise TypeError("evidence= takes a key or a plain function, not a coroutine function")
     if not (evidence is None or isinstance(evidence, str) or callable(evidence)):
         raise TypeError(

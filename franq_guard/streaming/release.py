@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from inspect import iscoroutinefunction
 from typing import get_args
 
+from franq_guard.basics.awaited import is_async
 from franq_guard.records import GuardedAnswer, Label, Verdict
 
 OnReport = Callable[[GuardedAnswer], object]
@@ -68,7 +68,7 @@ def check_called(name: str, function: object) -> None:
         return
     if not callable(function):
         raise TypeError(f"{name} must be a function, not {type(function).__name__}")
-    if iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__):
+    if is_async(function):
         raise TypeError(f"{name} must be a plain function, not a coroutine function")
 
 

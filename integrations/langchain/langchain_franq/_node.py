@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
+from franq_guard.basics.awaited import is_async
 from langchain_franq._capture import Capture
 from langchain_franq._quiet import observed_by, out_of_sight
 
@@ -33,7 +34,7 @@ def runnable_of(writer: Any) -> Runnable[Any, Any] | None:
     names = inspect.signature(writer).parameters
     wanted = [n for n in ("config", "runtime", *_FROM_RUNTIME) if n in list(names)[1:]]
     name = getattr(writer, "__name__", "writer")
-    if _is_async(writer):
+    if is_async(writer):
         return RunnableLambda(_async(writer, wanted), name=name)
     return RunnableLambda(_sync(writer, wanted), name=name)
 
@@ -58,12 +59,6 @@ def _async(writer: Callable[..., Any], wanted: list[str]) -> Callable[..., Any]:
         return await writer(state, **_injected(wanted, config))
 
     return write
-
-
-def _is_async(writer: Any) -> bool:
-    return inspect.iscoroutinefunction(writer) or inspect.iscoroutinefunction(
-        getattr(writer, "__call__", None)  # noqa: B004  (an object with an async __call__)
-    )
 
 
 def _injected(wanted: list[str], config: RunnableConfig) -> dict[str, Any]:
