@@ -36,7 +36,7 @@ Parts = Mapping[str, Sequence[Score]]
 """Training rows by data set."""
 Predict = Callable[[Sequence[Score]], Values]
 """P(true) of rows (n,)."""
-_ASKED: Final = SIGNALS[0]
+_P_FAITHFUL: Final = SIGNALS[0]
 _FREE: Final = frozenset({"pmi"})
 """A difference of two log-probabilities may count either way; of the others more is more sure."""
 _LEAST_GAIN: Final = 1e-4
@@ -60,7 +60,7 @@ class Signals:
     @classmethod
     def of(cls, scores: Scores) -> Signals:
         """Those of a matrix of raw methods: all but the faithfulness scores."""
-        names = [m for m in measured(scores, scores.methods) if not m.startswith(_ASKED)]
+        names = [m for m in measured(scores, scores.methods) if not m.startswith(_P_FAITHFUL)]
         values = {m: matrix(scores.rows, [m]) for m in names}
         there = tuple(m for m in names if not np.isnan(values[m]).any())
         inside = (m for m in there if values[m].min() >= 0 and values[m].max() <= 1)
@@ -68,7 +68,7 @@ class Signals:
 
     def read(self, rows: Sequence[Score], names: Sequence[str]) -> FloatArray:
         """P(faithful) and these signals without bounds, (n, 1 + k)."""
-        found = matrix(rows, [_ASKED, *names])
+        found = matrix(rows, [_P_FAITHFUL, *names])
         for at, name in enumerate(names, start=1):
             found[:, at] = unbounded(found[:, at], log_space=name not in self.confidences)
         return found
@@ -99,7 +99,7 @@ class Signals:
         """A row's mean log-likelihood by learned FRANQ fitted on the other data sets."""
         found = []
         for name, rows in parts.items():
-            predict = self.learned(names, _joined(parts, without=name), penalties=(_PENALTY,))
+            predict = self.learned(names, _joined(_without(parts, name)), penalties=(_PENALTY,))
             p_true = np.array(predict(rows), float)
             found.append(np.log(np.where(_labels(rows) == 1, p_true, 1 - p_true)).mean())
         return float(np.mean(found))
@@ -111,7 +111,7 @@ class Signals:
             found = [pr_auc(_labels(rows), matrix(rows, [name])[:, 0]) for rows in parts.values()]
             return float(np.mean(found))
 
-        return max((_ASKED, *self.candidates), key=mean)
+        return max((_P_FAITHFUL, *self.candidates), key=mean)
 
 
 def own_signals_table(scores: Scores, *, resamples: int = 200) -> list[Table]:
@@ -176,11 +176,8 @@ def _of_unseen(scores: Scores, made: Scores) -> str:
 def _variants(signals: Signals, parts: Parts, names: Sequence[str]) -> dict[str, Fit]:
     """The rows of the table; the first one is what the others are compared with."""
     best = signals.best_alone(parts)
-    apart = {
-        name: (signals.chosen({n: rows for n, rows in parts.items() if n != name}), rest)
-        for name in parts
-        if (rest := _joined(parts, without=name))
-    }
+    others = {name: _without(parts, name) for name in parts}
+    chosen = {name: signals.chosen(rest) for name, rest in others.items()}
     made: dict[str, Fit] = {
         f"the best single signal of the training rows: {title(best)}": _alone(best)
     }
@@ -191,7 +188,7 @@ def _variants(signals: Signals, parts: Parts, names: Sequence[str]) -> dict[str,
     for words, way in ways.items():
         made[words] = _whatever(way(names, _joined(parts)))
     for words, way in ways.items():
-        left_out = {name: way(*chosen_and_rest) for name, chosen_and_rest in apart.items()}
+        left_out = {name: way(chosen[name], _joined(rest)) for name, rest in others.items()}
         made[f"{words}, without the data set"] = _by_data_set(left_out)
     return made
 
@@ -208,8 +205,12 @@ def _by_data_set(predict: Mapping[str, Predict]) -> Fit:
     return lambda _, test: predict[test[0].dataset](test) if test else []
 
 
-def _joined(parts: Parts, *, without: str = "") -> list[Score]:
-    return [row for name, rows in parts.items() if name != without for row in rows]
+def _without(parts: Parts, left_out: str) -> Parts:
+    return {name: rows for name, rows in parts.items() if name != left_out}
+
+
+def _joined(parts: Parts) -> list[Score]:
+    return [row for rows in parts.values() for row in rows]
 
 
 def _labels(rows: Sequence[Score]) -> np.ndarray[Any, Any]:
