@@ -171,7 +171,7 @@ class FakeGuard:
 
     With it a test can see which passages, prompt and tokens reached the guard. An answer is one
     claim, unless its trace has claims of its own. It cannot check a stream claim by claim: for
-    ``stream="claims"`` give a :class:`~franq_guard.Guard` the fakes above.
+    ``stream="claims"`` use a :class:`~franq_guard.Guard` that is made of the fakes above.
 
     Args:
         label: of every claim.

@@ -124,9 +124,9 @@ def refuse_unused(weights: Iterable[str], traces: Iterable[Trace]) -> None:
     for name in weights:  # a whole kind may be missing, as for --labels
         if ":" in name and name not in used:
             fail(
-                f"--weight {name}: no label counts as one by it, but as by "
-                f"{', '.join(sorted(used)) or 'nobody'}. A voice of its own is what --labels "
-                f"names, such as --labels person,gold,{name}"
+                f"--weight {name}: no label is counted under this name, but under "
+                f"{', '.join(sorted(used)) or 'none'}. Name it in --labels, too, such as "
+                f"--labels person,gold,{name}"
             )
 
 

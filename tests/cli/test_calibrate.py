@@ -238,7 +238,7 @@ def test_a_weight_of_a_voice_by_which_no_label_counts_is_refused(unscored, tmp_p
     for weight in ("judge:m=0.5", "judge:other=0.5"):
         result = unscored("calibrate", folder, "--out", out, "--weight", weight)
         assert result.exit_code == 2, result.output
-        told = f"--weight {weight[:-4]}: no label counts as one by it, but as by judge."
+        told = f"--weight {weight[:-4]}: no label is counted under this name, but under judge."
         assert told in " ".join(result.stderr.split())
 
 
