@@ -86,7 +86,7 @@ def test_answers_have_claims_of_each_kind(file, answers, kinds):
     [
         ("everyday", 23, 39),  # 20 of 217, 41 of 65
         ("assistant", 42, 41),  # 39 of 226, 44 of 72
-        ("claimed", 16, 67),  # 13 of 136, 71 of 174
+        ("claimed", 16, 67),  # 13 of 136, 72 of 174
         ("ingested", 24, 130),  # 21 of 160, 133 of 160
         ("technical", 55, 84),  # 51 of 236, 88 of 151
     ],
