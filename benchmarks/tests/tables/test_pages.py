@@ -51,6 +51,7 @@ CHANGES = {
         "training rows: those of all data sets together",
 }  # fmt: skip
 """Rows of the page's table, and of the runs' own."""
+OWN = "FRANQ, learned, signals of its own"
 
 
 def page_rows(page, heading):
@@ -118,6 +119,20 @@ def test_the_five_lines_of_the_front_page():
         "FRANQ, no calibration": "FRANQ, no calibration",
     }.items():  # fmt: skip
         assert quoted[words] == made[name], words
+
+
+def test_learned_franq_with_signals_of_its_own():
+    """The front page has the row without the judged data set first, the other as "the same"."""
+    table = next(t for t in Results.read(RESULTS / "short").tables if t.name == "own-signals")
+    page = page_rows("docs/paper-tables.md", "### Signals of its own")
+    for name, *cells in table.rows:
+        stars = [" *" if "*" in (change or "") else "" for change in cells[1::2]]
+        assert page[name] == [shown(v) + s for v, s in zip(cells[::2], stars, strict=True)], name
+    made = {name: [shown(v) for v in cells[::2]] for name, *cells in table.rows}
+    front = page_rows("README.md", "## How good")
+    assert front["the same on the training rows of all four data sets"] == made[OWN]
+    [held_out] = [cells for words, cells in front.items() if words.startswith(OWN)]
+    assert held_out == made[f"{OWN}, without the data set"]
 
 
 def reported(run):
