@@ -1,6 +1,6 @@
 """A web page on which the claims of an answer appear as they are checked, each in its colour.
 
-pip install 'langchain-franq[local,web]'
+pip install -c constraints.txt ".[offline]" "integrations/langchain[local,web]"
 python examples/langchain_web/app.py          # then open http://127.0.0.1:8000
 python examples/langchain_web/app.py --docs notes   # over a folder of your .txt and .md files
 """
