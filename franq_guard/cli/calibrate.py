@@ -31,16 +31,23 @@ from franq_guard.cli.options import (
     MapOption,
     ModelOption,
     ThreadsOption,
+    calibrator_in,
     guard_from,
     loading_models,
     refuse_to_replace,
     refuse_unwritable,
 )
+from franq_guard.cli.promising import (
+    AboutOption,
+    ConfidenceOption,
+    FlaggedOption,
+    beforehand,
+    promise_from,
+)
 from franq_guard.cli.set_up import with_set_up
 from franq_guard.cli.settings_file import write_settings
 
 if TYPE_CHECKING:
-    from franq_guard.calibration.fit import About
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
     from franq_guard.records import Trace
@@ -75,18 +82,6 @@ FewestOption = Annotated[
         "curve is replaced by the curve of all claims. 0, the paper's rule: never. Default: 5.",
     ),
 ]
-FlaggedOption = Annotated[
-    float | None,
-    typer.Option(help="Set the threshold: flag at most this share of true claims, such as 0.2."),
-]
-AboutOption = Annotated[
-    str,
-    typer.Option(
-        "--promise",
-        help="The claims of --at-most-flagged: true (all true ones), or stated (the true ones that "
-        "the passages state; a claim that they do not state is flagged in any case).",
-    ),
-]
 PlotOption = Annotated[Path | None, typer.Option(help="Write a reliability diagram (SVG).")]
 ReportOption = Annotated[
     Path | None,
@@ -118,9 +113,9 @@ def calibrate(
     out: OutOption = None,
     check: CheckOption = None,
     at_most_flagged: FlaggedOption = None,
-    confidence: Annotated[float, typer.Option(help="Confidence of --at-most-flagged.")] = 0.9,
-    about: AboutOption = "true",
-    labels: LabelsOption = "person,gold,judge",
+    confidence: ConfidenceOption = None,
+    about: AboutOption = None,
+    labels: LabelsOption = None,
     weight: WeightOption = None,
     slopes_from: SlopesOption = None,
     mapped: MapOption = None,
@@ -144,12 +139,14 @@ def calibrate(
     chosen = replace(chosen, language_model=language_model or chosen.language_model)
     chosen = replace(chosen, calibration=chosen.calibration or "condition")
     given = LabelledFile(file, labels, mapped, chosen, slopes_from)
+    promised = at_most_flagged, confidence, about
     if check is not None:
-        if out or plot or report or weight or slopes_from or at_most_flagged is not None:
+        if out or plot or report or weight or slopes_from or promised != (None, None, None):
             fail(
                 "--check fits nothing and promises nothing: leave out --out, --plot, --report, "
-                "--weight, --slopes-from and --at-most-flagged"
+                "--weight, --slopes-from, --at-most-flagged, --confidence and --promise"
             )
+        given.refuse_unread()
         _check(check, given, as_json)
         return
     if out is None:
@@ -159,8 +156,9 @@ def calibrate(
         "min_per_class": chosen.min_per_class,
         "weights": weights_from(weight),
     }
-    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence, "about": about}
-    _check_wishes(given, promise, out, plot, report)
+    promise = promise_from(*promised)
+    given.refuse_unread(weighed=bool(weight))
+    _check_wishes(given, out, plot, report)
     _fit(given, way, promise, (out, plot, report), as_json)
 
 
@@ -249,14 +247,12 @@ def _write(
 
 def _check(calibrator: Path, given: LabelledFile, as_json: bool) -> None:
     """Report whether a calibrator still fits new labels; exit with code 1 if it does not."""
-    from franq_guard.calibration.store import Calibrator
-
     with needing(_INSTALL):
         from franq_guard.calibration.holding import holding
     from franq_guard.report.figures import holding_text
 
-    guard = guard_from(calibrator=calibrator, chosen=_measuring(given.chosen))  # for its methods
-    fitted = Calibrator.load(calibrator)
+    fitted = calibrator_in(calibrator)
+    guard = guard_from(calibrator=fitted, chosen=_measuring(given.chosen))  # for its methods
     _refuse_other_set_up(calibrator, fitted, guard, given.chosen)
     traces, broken = given.traces()
     try:
@@ -294,20 +290,12 @@ def _say_unread(broken: Sequence[RowError]) -> None:
         say(f"{len(broken)} row(s) could not be read and were left out")
 
 
-def _check_wishes(
-    given: LabelledFile, promise: Mapping[str, Any], out: Path, *others: Path | None
-) -> None:
+def _check_wishes(given: LabelledFile, out: Path, *others: Path | None) -> None:
     """End the program if the options are invalid, before any model runs."""
     if given.slopes is not None and given.chosen.calibration != "learned":
         fail("--slopes-from needs --calibration learned: other curves have no slope of their own")
     if given.chosen.form == "auto":
         fail("a calibrator is for one form: give --form long or --form short")
-    if promise["about"] not in ("true", "stated"):
-        fail(f"--promise must be true or stated, not {promise['about']!r}")
-    for option in ("at_most_flagged", "confidence"):
-        share = promise[option]
-        if share is not None and not 0 < share < 1:
-            fail(f"--{option.replace('_', '-')} must lie between 0 and 1, not {share}")
     refuse_unwritable(out, *others, inputs=given.files())
     refuse_to_replace(out)
 
@@ -326,7 +314,7 @@ def _check_labels(
     labels = any(label_rows(traces))
     if not labels and given.file.is_dir():
         fail(
-            f"no claim in {given.file} is labelled by {given.labels}: nothing to fit on. Vote "
+            f"no claim in {given.file} is labelled by {given.voices}: nothing to fit on. Vote "
             "(`franq dataset review`) or have a model judge (`franq dataset annotate`); statements "
             "made from documents count with --labels edit"
         )
@@ -340,21 +328,7 @@ def _check_labels(
             **promise,
         )
     if n:
-        say(_beforehand(n, **promise))
-
-
-def _beforehand(n: int, *, at_most_flagged: float, confidence: float, about: About) -> str:
-    """What the promise will need of the claims that set the threshold, before they are scored."""
-    from franq_guard.calibration.fit import ABOUT
-    from franq_guard.calibration.promise import most_flagged
-
-    delta = round(1 - confidence, 12)
-    allowed = most_flagged(n, at_most_flagged, delta)
-    one = ABOUT[about].replace("claims", "claim", 1)
-    return (
-        f"{n} answers with a {one} set the threshold, a claim of each: at most "
-        f"{at_most_flagged:.3g} can be promised if no more than {allowed} of them are flagged"
-    )
+        say(beforehand(n, **promise))
 
 
 def _scored(guard: Guard, traces: list[Trace], given: LabelledFile) -> list[dict[str, Any]]:

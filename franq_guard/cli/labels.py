@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from franq_guard.rows.fields import Fields
     from franq_guard.rows.lines import RowError
 
+_LABELS = "person,gold,judge"
+
 FileArgument = Annotated[
     Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set.")
 ]
 LabelsOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         help="Of a claim set: whose labels count, the most trusted first. Statements that were "
-        "made false on purpose (edit) are no answers of your model: left out by default."
+        "made false on purpose (edit) are no answers of your model: left out by default. Default: "
+        f"{_LABELS}."
     ),
 ]
 WeightOption = Annotated[
@@ -34,8 +37,8 @@ WeightOption = Annotated[
     typer.Option(
         "--weight",
         metavar="SOURCE=NUMBER",
-        help="How much the labels of a source count in the fit, such as judge=0.5; may be "
-        "repeated. Others count 1.",
+        help="Of a claim set: how much the labels of a source count in the fit, such as judge=0.5; "
+        "may be repeated. Others count 1.",
     ),
 ]
 SlopesOption = Annotated[
@@ -53,16 +56,28 @@ class LabelledFile:
     """The file of labelled claims, how to read it, and the guard that scores the claims."""
 
     file: Path
-    labels: str
+    labels: str | None
     mapped: list[str] | None
     chosen: Configuration
     slopes: Path | None = None
+
+    @property
+    def voices(self) -> str:
+        """Whose labels of a claim set count."""
+        return _LABELS if self.labels is None else self.labels
+
+    def refuse_unread(self, *, weighed: bool = False) -> None:
+        """End the program if an option says nothing about this kind of data."""
+        if not self.file.is_dir() and (weighed or self.labels is not None):
+            fail("--labels and --weight are for claim sets: rows do not say who gave a label")
+        if self.file.is_dir() and self.mapped and self.slopes is None:
+            fail("--map is for rows: the fields of a claim set have their own names")
 
     def recorded(self) -> dict[str, str | list[str] | None]:
         """Where the labels are from, for the settings of a result."""
         return {
             "data": str(self.file),
-            "labels": self.labels if self.file.is_dir() else None,  # of a claim set alone
+            "labels": self.voices if self.file.is_dir() else None,  # of a claim set alone
             "slopes_from": None if self.slopes is None else str(self.slopes),
             "map": self.mapped,
         }
@@ -89,7 +104,7 @@ class LabelledFile:
 
         A source of labels that cannot be there ends the program.
         """
-        sources = _sources(self.labels)
+        sources = _sources(self.voices)
         if self.file.is_dir():
             return _of_set(self.file, sources, self.chosen.form)
         return _of_rows(self.file, fields_from(self.mapped))

@@ -116,7 +116,7 @@ ThreadsOption = Annotated[
 def guard_from(
     policy: str = "annotate",
     threshold: float | None = None,
-    calibrator: Path | None = None,
+    calibrator: Calibrator | None = None,
     language_model: str | Callable[[], LanguageModel] | None = None,
     *,
     false_below: float | None = None,
@@ -132,13 +132,13 @@ def guard_from(
     """
     chosen = chosen or Configuration()
     if calibrator is None and chosen.calibrator is not None:
-        calibrator = Path(chosen.calibrator)
+        calibrator = calibrator_in(Path(chosen.calibrator))
     language_model = language_model or chosen.language_model
     with needing("pip install 'franq-guard[offline]'"):
         try:
             setting()  # a wrong FRANQ_THREADS would make every row fail
             settings = _policy(policy, threshold, false_below, weak)
-            guard = _guard(settings, _loaded(calibrator), language_model, chosen, evidence=evidence)
+            guard = _guard(settings, calibrator, language_model, chosen, evidence=evidence)
         except (ValueError, OSError, RuntimeError) as error:
             fail(str(error))
     for promise in promises_of(guard):
@@ -148,13 +148,16 @@ def guard_from(
     return guard
 
 
-def _loaded(calibrator: Path | None) -> Calibrator | None:
+def calibrator_in(file: Path) -> Calibrator:
+    """The calibrator of a file; one that cannot be read ends the program."""
     from franq_guard.calibration.store import Calibrator
 
     try:
-        return Calibrator.load(calibrator) if calibrator else None
+        return Calibrator.load(file)
     except OSError as error:
-        raise ValueError(f"cannot read {calibrator}: {error.strerror}") from error
+        fail(f"cannot read {file}: {error.strerror}")
+    except ValueError as error:
+        fail(str(error))
 
 
 def _policy(
@@ -294,9 +297,11 @@ def refuse_to_replace(out: Path) -> None:
     """End the program if a calibrator would take the place of anything but a calibrator."""
     if not out.is_file() or not out.stat().st_size:
         return
+    from franq_guard.calibration.store import Calibrator
+
     try:
-        _loaded(out)
-    except ValueError:
+        Calibrator.load(out)
+    except (OSError, ValueError):
         fail(f"{out} is there already and is no calibrator: name another file, or delete it")
 
 

@@ -20,6 +20,7 @@ from franq_guard.cli.options import (
     ThreadsOption,
     ThresholdOption,
     WeakOption,
+    calibrator_in,
     guard_from,
 )
 
@@ -136,7 +137,8 @@ def serve(
 
     def guard() -> Guard:
         model = language_model or (_of_upstream(settings) if calibrator else None)
-        return guard_from(policy, threshold, calibrator, model, false_below=false_below, weak=weak)
+        fitted = None if calibrator is None else calibrator_in(calibrator)
+        return guard_from(policy, threshold, fitted, model, false_below=false_below, weak=weak)
 
     _run(host, port, grace, settings, guard)
 

@@ -86,10 +86,14 @@ def test_a_calibrators_promise_is_told_without_scikit_learn(tmp_path):
         (["--at-most-flagged", "20"], "--at-most-flagged must lie between 0 and 1, not 20"),
         (["--confidence", "1"], "--confidence must lie between 0 and 1, not 1"),
         (["--promise", "all"], "--promise must be true or stated, not 'all'"),
+        (["--promise", "stated"], "say more of --at-most-flagged: give that, too"),
+        (["--confidence", "0.8"], "say more of --at-most-flagged: give that, too"),
         (["--slopes-from", "x.jsonl"], "--slopes-from needs --calibration learned"),
         (["--weight", "judge"], "--weight must be SOURCE=NUMBER, such as judge=0.5, not 'judge'"),
         (["--weight", "nobody=1"], "a source is gold, edit, judge, person"),
         (["--weight", "judge=-1"], "a weight 0 or more"),
+        (["--weight", "judge=0.5"], "--labels and --weight are for claim sets"),
+        (["--labels", "judge"], "--labels and --weight are for claim sets"),
         (["--plot", "absent/plot.svg"], "no folder absent"),
         (["--out", "absent/mine.json"], "no folder absent"),
         (["--out", "."], "it is a folder"),
@@ -490,6 +494,26 @@ def test_edits_alone_promise_nothing_and_fit_only_where_asked(run, tmp_path):
     assert run(*asked).exit_code == 0
 
 
+def test_fields_of_rows_are_not_mapped_in_a_claim_set(unscored, tmp_path):
+    folder, out = a_set(tmp_path / "set", 20), tmp_path / "mine.json"
+    result = unscored("calibrate", folder, "--out", out, "--map", "question=asked")
+    assert result.exit_code == 2
+    assert "--map is for rows" in result.stderr
+
+
+def test_a_calibrator_that_is_piped_in_is_checked(run, tmp_path):
+    """A pipe can be read once, as that of ``--check <(zcat mine.json.gz)``."""
+    file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
+    file.write_text("\n".join(labelled(60)))
+    assert run("calibrate", file, "--out", out).exit_code == 0
+    read, write = os.pipe()
+    with os.fdopen(write, "w") as pipe:
+        pipe.write(out.read_text())
+    result = run("calibrate", file, "--check", f"/dev/fd/{read}")
+    os.close(read)
+    assert result.exit_code == 0, result.output
+
+
 def test_a_calibrator_is_checked_on_new_labels(run, tmp_path):
     folder, out = a_set(tmp_path / "set", 140), tmp_path / "mine.json"
     assert run("calibrate", folder, "--out", out, "--at-most-flagged", 0.2).exit_code == 0
@@ -556,10 +580,14 @@ def test_a_check_writes_nothing_and_counts_unreadable_rows(run, tmp_path):
     assert run("calibrate", file, "--check", out).exit_code == 0
     files = [(option, tmp_path / "x") for option in ("--out", "--plot", "--report")]
     others = [("--at-most-flagged", 0.1), ("--weight", "judge=0"), ("--slopes-from", file)]
+    others += [("--confidence", 0.8), ("--promise", "stated")]
     for option, value in files + others:
         result = run("calibrate", file, "--check", out, option, value)
         assert result.exit_code == 2
         assert "leave out --out, --plot, --report, --weight," in result.stderr
+    result = run("calibrate", file, "--check", out, "--labels", "judge")
+    assert result.exit_code == 2
+    assert "--labels and --weight are for claim sets" in result.stderr
     file.write_text("\n".join([*labelled(140), "{broken"]))
     result = run("calibrate", file, "--check", out)
     assert result.exit_code == 1
@@ -674,6 +702,8 @@ def test_learned_curves_are_written_compared_and_used_by_a_guard(run, tmp_path):
     fitted = Calibrator.load(out)
     assert fitted.calibration == "learned"
     assert fitted.figures["sources"]["judge"]["weight"] == 0.5
+    said = json.loads((tmp_path / "mine.json.settings.json").read_text())["settings"]
+    assert (said["labels"], said["weight"]) == ("person,gold,judge", {"judge": 0.5})
     assert fitted.figures["sources"]["person"]["n"] == 20
 
     def verdict_of(calibrator, **settings):

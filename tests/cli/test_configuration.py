@@ -413,15 +413,11 @@ def test_calibrate_fits_by_the_file_and_says_all_that_was_in_force(run, tmp_path
         assert result.exit_code == 0, result.stderr
         return result, json.loads(beside.read_text())["settings"]
 
-    result, said = fitted("--config", file, "--weight", "gold=0.5", "--map", "question=question")
+    result, said = fitted("--config", file, "--map", "question=question")
     assert "not read by this command: calibrator of" in " ".join(result.stderr.split())
     assert Calibrator.load(out).calibration == "global"
     assert (said["calibration"], said["min_per_class"]) == ("global", 0)
-    assert (said["data"], said["weight"], said["map"]) == (
-        str(answers),
-        {"gold": 0.5},
-        ["question=question"],
-    )
+    assert (said["data"], said["weight"], said["map"]) == (str(answers), {}, ["question=question"])
     assert (said["confidence"], said["at_most_flagged"], said["promise"]) == (0.9, None, "true")
     assert said["slopes_from"] is None
     assert not {"strict", "calibrator", "grader", "rewrite"} & set(said)
@@ -459,7 +455,7 @@ def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp
         chosen = Configuration(
             faithfulness="alignscore-base", form=form, uq_faith=named, strict=True
         )
-        guard = guard_from(calibrator=out, chosen=chosen)
+        guard = guard_from(calibrator=fitted, chosen=chosen)
         assert guard.calibrator.name == "mine"  # strict: it fits this set-up
         assert guard.components.uq_faith == method
     held = command("calibrate", file, "--check", out, *words)  # brings its methods here, too

@@ -8,7 +8,7 @@ import pytest
 
 from franq_guard import Guard
 from franq_guard.basics.threads import SETTING
-from franq_guard.cli.options import fields_from, guard_from
+from franq_guard.cli.options import calibrator_in, fields_from, guard_from
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import MAY_BE_WEAK, WEAK
 
@@ -87,8 +87,8 @@ def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
     def guard(policy, franq):
         return SimpleNamespace(policy=policy, choice=SimpleNamespace(franq=franq))
 
-    def threshold(*options):
-        made = guard_from("annotate", *options)
+    def threshold(given, file=None):
+        made = guard_from("annotate", given, None if file is None else calibrator_in(file))
         return made.policy.rule(getattr(made.choice.franq, "labels", LabelRule())).threshold
 
     monkeypatch.setattr(Guard, "offline", guard)
