@@ -360,6 +360,19 @@ def test_questions_of_a_file_keep_their_own_passages(tmp_path: Path) -> None:
     assert [q.question for q in read_given(tmp_path / "q.txt", after=0)[0]] == ["One?", "Two?"]
 
 
+def test_an_answer_under_another_name_is_not_lost_in_silence(tmp_path: Path, caplog: Any) -> None:
+    file = tmp_path / "q.jsonl"
+    file.write_text('{"question": "One?", "answer": "1"}\n{"question": "Two?", "answer": "2"}\n')
+    assert [question.answers for question in read_given(file, after=0)[0]] == [(), ()]
+    assert caplog.messages == [
+        f"'answer' is not read in {file}: correct answers go in a list 'answers'"
+    ]
+    caplog.clear()
+    file.write_text('{"question": "One?", "answer": "of a model", "answers": ["1"]}\n')
+    read_given(file, after=0)
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize(
     ("row", "why"),
     [

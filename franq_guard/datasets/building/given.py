@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from franq_guard.datasets.jsonl import json_rows, numbered_lines
 from franq_guard.datasets.questions import digest
 from franq_guard.records import Passage
 from franq_guard.rows import passages_from
+
+_log = logging.getLogger(__name__)
 
 
 def read_given(file: Path, *, after: int) -> tuple[list[MadeQuestion], list[Passage]]:
@@ -30,7 +33,10 @@ def read_given(file: Path, *, after: int) -> tuple[list[MadeQuestion], list[Pass
         passages: list[Passage] = []
     else:
         found, passages = [], []
-        for number, row in enumerate(json_rows(file), start=1):
+        rows = list(json_rows(file))
+        if any("answer" in row and "answers" not in row for row in rows):  # it may be a model's
+            _log.warning("'answer' is not read in %s: correct answers go in a list 'answers'", file)
+        for number, row in enumerate(rows, start=1):
             try:
                 shown = row.get("passages") or []
                 if not isinstance(shown, list):  # of a text each character would be a passage
