@@ -106,6 +106,8 @@ def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) ->
     out, html = wishes.out, wishes.html
     calibrator = None if chosen.calibrator is None else Path(chosen.calibrator)
     refuse_unwritable(out, html, inputs=(file, calibrator))
+    if wishes.with_passages and not (wishes.as_json or out):
+        fail("--with-passages is for JSON: give --json or --out, too")
     if resume and (out is None or html is not None):
         fail("--resume goes on with the file that --out names, and without --html")
     if out and not resume and out.exists() and out.stat().st_size:

@@ -207,6 +207,7 @@ def test_a_run_that_tries_again_may_be_stopped_and_loses_nothing(
         (["--out", "cut.jsonl", "--resume"], "cut.jsonl was not written by franq check --out"),
         (["--out", "trace.jsonl", "--resume"], "trace.jsonl was not written by franq check"),
         (["--html", "nowhere/x.html"], "there is no folder nowhere"),
+        (["--with-passages"], "--with-passages is for JSON: give --json or --out, too"),
         (["--map", "question"], "--map must be NAME=FIELD"),
         (["--map", "title=x"], "map question, passages, answer or id"),
     ],
