@@ -115,7 +115,7 @@ def _text(file: Path) -> Iterator[Iterator[str]]:
 def _to_its_end(file: Path, lines: Iterable[str]) -> Iterator[str]:
     try:
         yield from lines
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:  # a download that was cut off
+    except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:  # cut off
         raise OSError(f"{file}: {error}") from None
 
 

@@ -67,6 +67,17 @@ def test_a_download_that_was_cut_off_is_no_end_of_the_file(tmp_path):
         read(file)
 
 
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv"])
+def test_a_file_of_windows_with_a_line_in_another_encoding_is_said(run, tmp_path, name):
+    """As where a script adds UTF-8 to what PowerShell wrote as UTF-16."""
+    file = tmp_path / name
+    text = as_table(",", "\n") if name.endswith("csv") else "\n".join(map(json.dumps, ROWS))
+    file.write_bytes(text.encode("utf-16") + b"{}\n")
+    result = run("check", file)
+    assert result.exit_code == 1
+    assert f"error: {file}: 'utf-16-le' codec can't decode byte" in " ".join(result.stderr.split())
+
+
 def test_parquet_is_read(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     table = pytest.importorskip("pyarrow").Table.from_pylist(ROWS)
