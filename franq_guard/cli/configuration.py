@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from franq_guard.basics.text import encoding_of
 from franq_guard.cli.console import fail, say
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class Configuration:
             ValueError: if it is no TOML, or has an unknown key or a wrong value.
         """
         try:
-            values = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+            written = file.read_bytes()
+            values = tomllib.loads(written.decode(encoding_of(written)))
             tables = {name: values.pop(name, {}) for name in ("long", "short")}
             kinds = _kinds()
             checked = {name: _checked(table, kinds, name) for name, table in tables.items()}

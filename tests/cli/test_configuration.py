@@ -199,9 +199,10 @@ def test_a_calibrator_file_that_is_not_there_is_named(command, tmp_path):
     assert "mine.json: No such file" in " ".join(result.stderr.split())
 
 
-def test_a_file_that_windows_wrote_is_read(command, tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])  # of Notepad, of PowerShell's >
+def test_a_file_that_windows_wrote_is_read(command, tmp_path, encoding):
     file = tmp_path / "mine.toml"
-    file.write_bytes('\ufeffform = "short"\r\nsamples = 4\r\n'.encode())
+    file.write_bytes('form = "short"\r\nsamples = 4\r\n'.encode(encoding))
     result = command("config", "--config", file)
     assert result.exit_code == 0, result.stderr
     assert 'form = "short"' in result.stdout
