@@ -134,6 +134,8 @@ def serve(
         batches=batches,
         streams=streams,
     )
+    if upstream is None and (stream, upstream_kind) != ("claims", "openai"):
+        fail("--stream and --upstream-kind are of the proxy: give --upstream URL, too")
 
     def guard() -> Guard:
         model = language_model or (_of_upstream(settings) if calibrator else None)

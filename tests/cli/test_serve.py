@@ -42,6 +42,7 @@ def test_options_become_settings(run, started, tmp_path, monkeypatch):
         *("--host", "0.0.0.0", "--port", 9000, "--token-file", tokens, "--deadline", 2),
         *("--stream", "buffer", "--on-error", "closed", "--batch-size", 4, "--queue", 5),
         *("--closed-routes", "chat, batch", "--upstream-kind", "vllm"),
+        *("--upstream", "http://localhost:8000/v1"),
         *("--batches", 2, "--streams", 3, "--grace", 20),
     )
     result = run("serve", *words)
@@ -104,6 +105,8 @@ def test_wrong_settings_end_with_the_reason_and_no_token(run, started, tmp_path)
         (["--stream", "all"], "stream"),
         (["--deadline", 0], "deadline"),
         (["--upstream", "localhost:8000"], "upstream"),
+        (["--upstream-kind", "vllm"], "give --upstream URL, too"),
+        (["--stream", "buffer"], "give --upstream URL, too"),
         (["--policy", "erase"], "annotate"),
         (["--token-file", tmp_path / "none"], "cannot read"),
         (["--token-file", empty], "no token"),
