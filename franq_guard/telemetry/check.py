@@ -118,8 +118,9 @@ def opened(traces: Sequence[Trace | None], parents: Sequence[Context | None]) ->
         tracer, logger = bridge.tracer(), bridge.logger()
         if tracer is None and logger is None:
             return ()
-        return tuple(
-            Check(trace, tracer, logger, parent or bridge.current(), len(traces))
+        here = bridge.current()
+        return tuple(  # a context without a span is a parent, too, and false
+            Check(trace, tracer, logger, here if parent is None else parent, len(traces))
             for trace, parent in zip(traces, parents, strict=True)
         )
     except Exception:

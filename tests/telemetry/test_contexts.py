@@ -107,6 +107,14 @@ def test_one_thread_for_the_answers_of_many(seen):
     assert [s.parent.span_id for s in seen.named("franq.check")] == [id for _, id in asked]
 
 
+def test_a_caller_without_a_span_is_not_in_that_of_the_worker(seen):
+    jobs = [(trace(id="a"), here())]
+    with seen.span("the worker's own"), under(jobs):
+        list(guard().check_many([t for t, _ in jobs]))
+    (check,) = seen.named("franq.check")
+    assert check.parent is None
+
+
 def stream_of(one, text=TEXT, release=None):
     return ClaimStream(one, lambda so_far: (one, trace(so_far, id="run-1")), release=release)
 
