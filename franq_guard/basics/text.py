@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 CITATION_MARK = r"\[[^\[\]\n]{1,200} does not say this\]|\[there is no passage \d{1,3}\]"
 """A pattern for what a policy writes behind a wrong citation; it belongs to the sentence before."""
@@ -20,6 +21,19 @@ def encoding_of(start: bytes) -> str:
 def without_surrogates(text: str) -> str:
     """The text with lone surrogates, which UTF-8 cannot encode, as U+FFFD; of the same length."""
     return _SURROGATES.sub("\ufffd", text)
+
+
+def in_utf8(value: Any) -> Any:
+    """JSON-like values with lone surrogates as U+FFFD in all texts; every length stays.
+
+    An answer that was cut inside an emoji ends with one. Python writes it as JSON that ``jq`` and
+    other readers refuse.
+    """
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if isinstance(value, dict):
+        return {key: in_utf8(item) for key, item in value.items()}
+    return type(value)(map(in_utf8, value)) if isinstance(value, (list, tuple)) else value
 
 
 def with_line_feeds(text: str) -> str:

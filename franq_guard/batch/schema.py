@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from franq_guard.basics.text import without_surrogates
+from franq_guard.basics.text import in_utf8
 from franq_guard.records import GuardedAnswer
 from franq_guard.report.counts import check_failed
 from franq_guard.rows.lines import RowError
@@ -86,17 +86,8 @@ def results_table(results: Iterable[GuardedAnswer | RowError]) -> pa.Table:
     Half of a character outside the BMP, as JSON may escape it, is U+FFFD there: pyarrow's strings
     are UTF-8, which has no halves. One such row would otherwise cost all others of its table.
     """
-    rows = [_in_utf8(_row(result)) for result in results]
+    rows = [in_utf8(_row(result)) for result in results]
     return pa.Table.from_pylist(rows, schema=RESULTS)
-
-
-def _in_utf8(value: Any) -> Any:
-    """JSON-like values with lone surrogates replaced in all texts; every length stays."""
-    if isinstance(value, str):
-        return without_surrogates(value)
-    if isinstance(value, dict):
-        return {key: _in_utf8(item) for key, item in value.items()}
-    return type(value)(map(_in_utf8, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _row(result: GuardedAnswer | RowError) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from franq_guard.basics.text import in_utf8
 from franq_guard.report.text import shown
 
 _TELL_EVERY = 30.0  # seconds between progress messages if standard error is not a terminal
@@ -111,10 +112,15 @@ def needing(install: str, *, what: str = "this command") -> Iterator[None]:
         fail(f"{what} needs {missing.name}: {install}")
 
 
+def json_line(row: Mapping[str, Any]) -> str:
+    """One line of JSON, with its end, in ASCII."""
+    return json.dumps(in_utf8(row), allow_nan=False) + "\n"
+
+
 def emit(row: Mapping[str, Any]) -> None:
     """Print one line of JSON on standard output."""
     try:
-        sys.stdout.write(json.dumps(row, allow_nan=False) + "\n")
+        sys.stdout.write(json_line(row))
         sys.stdout.flush()
     except BrokenPipeError:
         _closed_pipe()

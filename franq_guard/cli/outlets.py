@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from franq_guard.cli.answers import Shown
-from franq_guard.cli.console import emit, say, tell
+from franq_guard.cli.console import emit, json_line, say, tell
 from franq_guard.cli.resuming import Done, Lines, renewed
 from franq_guard.cli.rows import Checked
 from franq_guard.rows.lines import RowError
@@ -92,7 +91,7 @@ class JsonLines:
             emit(row)
         else:
             row |= {"input": result.digest} if result.digest else {}  # for --resume
-            self._stream.write(json.dumps(row, allow_nan=False) + "\n")
+            self._stream.write(json_line(row))
             self._stream.flush()
 
     def end(self) -> None:

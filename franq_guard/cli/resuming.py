@@ -11,6 +11,7 @@ from pathlib import Path
 from shutil import copymode
 from typing import IO, Any, Protocol
 
+from franq_guard.basics.text import in_utf8
 from franq_guard.cli.console import fail
 from franq_guard.cli.rows import digest_of
 from franq_guard.records import Trace
@@ -89,7 +90,8 @@ def left(rows: Iterator[Trace | RowError], done: Sequence[Done]) -> Iterator[Tra
     for number, before in enumerate(done, start=1):
         row = next(rows, None)
         answer = row.generation.text if isinstance(row, Trace) else None
-        if row is None or (before.readable and (row.id, answer) != (before.id, before.original)):
+        same = in_utf8((row and row.id, answer)) == in_utf8((before.id, before.original))
+        if row is None or (before.readable and not same):
             fail(f"row {number} of --out is of another answer: nothing to resume")
         if isinstance(row, Trace) and before.digest not in (None, digest_of(row)):
             fail(

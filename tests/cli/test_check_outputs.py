@@ -322,6 +322,21 @@ def test_a_row_with_the_same_answer_to_something_else_is_not_taken_as_done(
     )
 
 
+def test_half_an_emoji_is_written_as_every_reader_of_json_takes_it(run, row, tmp_path):
+    """A log cuts an answer inside one; jq ends at the row whose JSON has half of it."""
+    good, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    good.write_text(json.dumps(row | {"id": "a\ud83d", "answer": "Rome is in Italy. \ud83d"}))
+    said = run("check", good, "--json", "--with-passages").stdout
+    assert run("check", good, "--out", out).exit_code == 0
+    for line in (said, out.read_text()):
+        read = json.loads(line)
+        assert (read["id"], read["original"]) == ("a\ufffd", "Rome is in Italy. \ufffd")
+        assert "\\ud83d" not in line
+    again = run("check", good, "--out", out, "--resume")
+    assert again.exit_code == 0, again.output
+    assert "1 row(s) were done before" in again.stderr
+
+
 def test_other_names_of_fields_are_read_and_said(run, tmp_path):
     file = tmp_path / "ragas.json"
     row = {"user_input": "Where?", "retrieved_contexts": ["Rome is in Italy."], "text": "Rome."}
