@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,6 +32,7 @@ READ = pa.schema([*PLACE, ("data", pa.binary())])
 The JSON is as it stands in the file, and so may be no UTF-8: the row is an error then."""
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _ENDINGS = (".parquet", *_LINES)
+_IN_A_URI = "/!$&'()*+,:;=@~"  # need no escape in a path, besides letters, digits and -._
 _ROWS_PER_KEY = 2**40  # more rows than a file has
 _CHUNK = 256  # rows read at a time
 
@@ -78,20 +80,21 @@ def sources_in(paths: Iterable[str], *, leaving_out: str = "") -> list[Source]:
 
 def _files(path: str) -> list[str]:
     system, inside = place(path)
-    start = path[: len(path) - len(inside)] if "://" in path else ""
+    uri = "://" in path
     info = system.get_file_info(inside)
     if info.type == fs.FileType.NotFound:
         raise ValueError(f"there is no {path}")
     if info.type == fs.FileType.File:
         if not inside.endswith(_ENDINGS):
             raise ValueError(f"{path} must end with one of {', '.join(_ENDINGS)}")
-        return [start + inside]
+        return [path if uri else inside]
     listed = system.get_file_info(fs.FileSelector(inside, recursive=True))
-    found = sorted(f.path for f in listed if f.type == fs.FileType.File)
-    found = [start + f for f in found if f.endswith(_ENDINGS) and not _hidden(f[len(inside) :])]
+    found = sorted(f.path[len(inside) :] for f in listed if f.type == fs.FileType.File)
+    found = [name for name in found if name.endswith(_ENDINGS) and not _hidden(name)]
     if not found:
         raise ValueError(f"{path} holds no file that ends with one of {', '.join(_ENDINGS)}")
-    return found
+    start = path.rstrip("/") if uri else inside
+    return [start + (quote(name, safe=_IN_A_URI) if uri else name) for name in found]
 
 
 def _hidden(path: str) -> bool:

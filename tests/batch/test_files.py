@@ -80,6 +80,18 @@ def test_paths_that_cannot_be_used_are_refused(folder, paths, said, monkeypatch)
         sources_in(paths)
 
 
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_folder_under_a_uri_is_read_by_the_uris_of_its_files(folder, end):
+    """As s3://bucket/answers/: its files were looked for in s3://bbucket."""
+    (folder / "c.parquet").rename(folder / "c d=é %.parquet")
+    uri = folder.as_uri()
+    sources = sources_in([uri + end], leaving_out=f"{uri}/results")
+    names = ["a.jsonl", "b.jsonl.gz", "c%20d=%C3%A9%20%25.parquet"]
+    assert [source.path for source in sources] == [f"{uri}/{name}" for name in names]
+    assert [source.rows for source in sources] == [300, 300, 300]
+    assert sources_in([sources[2].path]) == sources[2:]
+
+
 def test_the_results_of_a_run_below_its_files_are_none_of_them(folder):
     before = sources_in([str(folder)])
     results = folder / "results" / "rows"
