@@ -48,7 +48,7 @@ class Tally:
         Where no row could be read, why the first one could not: the others mostly fail alike.
         """
         if self._unread is not None and not self._answers:
-            yield f"no row could be read: {self._unread}"
+            yield f"no {'other ' if self.before else ''}row could be read: {self._unread}"
         if self.before:
             yield f"{self.before} row(s) were done before; the counts are of the others"
         seconds = time.monotonic() - self._started

@@ -1,6 +1,7 @@
 """The counts at the end of a run of ``franq check``."""
 
 from franq_guard import Claim, GuardedAnswer, Policy, Verdict
+from franq_guard.cli.resuming import Done
 from franq_guard.cli.rows import Checked
 from franq_guard.cli.tally import Tally
 from franq_guard.rows import RowError
@@ -24,5 +25,9 @@ def test_why_no_row_could_be_read_is_said_once():
         tally.add(Checked(RowError(line, "'answer' is missing")))
     first, *_ = tally.lines()
     assert first == "no row could be read: line 1: 'answer' is missing"
+    resumed = Tally(Policy(), [Done("a", "In Italy.", failed=False)])
+    resumed.add(Checked(RowError(2, "'answer' is missing")))
+    first, *_ = resumed.lines()
+    assert first == "no other row could be read: line 2: 'answer' is missing"
     tally.add(Checked(GuardedAnswer("", "", (), "unverified")))
     assert not any("could be read" in line for line in tally.lines())
