@@ -275,6 +275,14 @@ class TestAttach:
         assert "generate" not in vars(other)
         assert "generate" in vars(net)
 
+    def test_a_compiled_model(self, net, byte_level, reference):
+        compiled = torch.compile(net, backend="eager")
+        recorder = Recorder.attach(compiled, byte_level)
+        assert Recorder.attach(net, byte_level) is recorder
+        inputs = ids_of(byte_level, PROMPT)
+        [text] = texts_of(byte_level, compiled.generate(**inputs, max_new_tokens=4), inputs)
+        assert_raw(net, reference, recorder.find(text))
+
     def test_an_encoder_decoder_is_refused(self, byte_level):
         class Fake:
             pass

@@ -87,6 +87,17 @@ def test_the_model_s_own_settings_do_not_change_greedy_decoding(make_llama, byte
     assert other == model.generate(PROMPTS[:1], max_new_tokens=8)
 
 
+def test_a_compiled_model_keeps_its_settings_and_its_fingerprint(make_llama, byte_level, model):
+    net = make_llama()
+    net.generation_config.repetition_penalty = 3.0
+    of_compiled = TransformersModel(torch.compile(net, backend="eager"), byte_level)
+    assert of_compiled.generate(PROMPTS[:1], max_new_tokens=8) == model.generate(
+        PROMPTS[:1], max_new_tokens=8
+    )
+    assert of_compiled.fingerprint == TransformersModel(net, byte_level).fingerprint
+    assert net.generation_config.repetition_penalty == 3.0
+
+
 def test_a_recorder_does_not_see_the_guard_s_own_answers(make_llama, byte_level):
     from franq_guard.language_model import Recorder
 

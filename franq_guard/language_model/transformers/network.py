@@ -191,6 +191,15 @@ class Network:
             return False
 
 
+def uncompiled(model: Any) -> Any:
+    """The model itself, also if it is given as ``torch.compile`` returns it.
+
+    That object passes ``generate``, and any setting, on to the model inside, and compiles anew for
+    each length of a text.
+    """
+    return getattr(model, "_orig_mod", model)
+
+
 def keeps_all(cache: Any) -> bool:
     """Whether each layer keeps all keys and values, and no more: that can be cut and branched."""
     return _has_layers(cache, {"DynamicLayer"})
