@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
-    from franq_guard.language_model import LanguageModel
+    from franq_guard.language_model import LlamaCppModel, Recorder, TransformersModel
     from franq_guard.records import Generation
 
 _log = logging.getLogger(__name__)
@@ -30,17 +30,22 @@ class LocalModel:
         tokenizer: the tokenizer of a transformers model; None for a ``Llama``, which has its own.
 
     Raises:
-        AttributeError, TypeError, ValueError: for a model that cannot be recorded, or a ``Llama``
-            that does not keep all logits.
+        AttributeError, NotImplementedError, TypeError, ValueError: for a model that cannot be
+            recorded or asked, or a ``Llama`` that does not keep all logits.
     """
 
     def __init__(self, guard: Guard, model: Any, tokenizer: Any = None) -> None:
-        from franq_guard.language_model import LlamaCppModel, Recorder
+        from franq_guard.language_model import LlamaCppModel, Recorder, TransformersModel
 
         self._base, self._model = guard, model
-        self._llama = LlamaCppModel(model) if tokenizer is None else None
-        self._recorder = Recorder.attach(model, tokenizer) if self._llama is None else None
-        self.tokenizer = tokenizer if self._llama is None else self._llama.tokenizer
+        self._scorer: LlamaCppModel | TransformersModel
+        self._recorder: Recorder | None = None
+        if tokenizer is None:
+            self._scorer = LlamaCppModel(model)
+        else:
+            self._scorer = TransformersModel(model, tokenizer)
+            self._recorder = Recorder.attach(model, tokenizer)
+        self.tokenizer = self._scorer.tokenizer
         self._guard: Guard | None = None
         self._lock = threading.Lock()
 
@@ -49,7 +54,7 @@ class LocalModel:
         """The guard with this model as its language model, without loading a second copy."""
         with self._lock:
             if self._guard is None:
-                self._guard = self._base.using(language_model=self._scorer())
+                self._guard = self._base.using(language_model=self._scorer)
             return self._guard
 
     @property
@@ -93,15 +98,8 @@ class LocalModel:
 
     def __reduce__(self) -> tuple[type[LocalModel], tuple[Guard, Any, Any]]:
         # A new object, because a copy needs a lock and a recorder of its own.
-        tokenizer = None if self._llama is not None else self.tokenizer
+        tokenizer = self.tokenizer if self.recorded else None
         return type(self), (self._base, self._model, tokenizer)
-
-    def _scorer(self) -> LanguageModel:
-        from franq_guard.language_model import TransformersModel
-
-        if self._llama is not None:
-            return self._llama
-        return TransformersModel(self._model, self.tokenizer)
 
 
 def check_recorded(models: Iterable[LocalModel], name: str, instead: str) -> None:
@@ -128,13 +126,13 @@ def check_recorded(models: Iterable[LocalModel], name: str, instead: str) -> Non
 def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalModel]:
     """Each of the (model, tokenizer) ``pairs`` as a :class:`LocalModel`; (Llama, None) for a Llama.
 
-    A model that cannot be recorded (an encoder-decoder, a runtime other than torch) is left out
-    with a warning; its answers come without log-probabilities.
+    A model that cannot be recorded (an encoder-decoder, a runtime other than torch, one in training
+    mode) is left out with a warning; its answers come without log-probabilities.
     """
     found = []
     for model, tokenizer in pairs:
         try:
             found.append(LocalModel(guard, model, tokenizer))
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
             _log.warning("tokens of %s are not captured: %s", type(model).__name__, error)
     return found

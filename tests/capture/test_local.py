@@ -3,6 +3,7 @@
 The networks are random; what a recorder finds and what it refuses is tested with the recorder.
 """
 
+import copy
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -84,12 +85,29 @@ def test_models_that_cannot_be_recorded_are_left_out(net, byte_level, guard, cap
         class config:
             is_encoder_decoder = True
 
-    pairs = [(Odd(), byte_level), (net, byte_level), (Translator(), byte_level)]
+    class Tekken:
+        """Like the tokeniser of mistral-common."""
+
+        @property
+        def added_tokens_decoder(self):
+            raise NotImplementedError("there is no `added_tokens_decoder`")
+
+    learning = copy.deepcopy(net).train()
+    pairs = [
+        (Odd(), byte_level),
+        (net, byte_level),
+        (Translator(), byte_level),
+        (learning, byte_level),
+        (net, Tekken()),
+    ]
     (own,) = live_models(pairs, guard)
     assert own.tokenizer is byte_level
+    assert "generate" not in vars(learning)
     assert own.guard.language_model.model is net
     assert "tokens of Odd are not captured" in caplog.text
     assert "tokens of Translator are not captured: a causal language model" in caplog.text
+    assert "in training mode: call model.eval() first" in caplog.text
+    assert "there is no `added_tokens_decoder`" in caplog.text
 
 
 class TestLlama:
