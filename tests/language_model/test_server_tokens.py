@@ -28,6 +28,11 @@ def test_chat_as_mappings_and_as_objects():
     assert from_response(SimpleNamespace(choices=[SimpleNamespace(logprobs=as_objects)])) == TOLD
 
 
+def test_ollama_sends_the_list_by_itself():
+    assert from_logprobs(CHAT) == TOLD
+    assert from_logprobs([SimpleNamespace(**entry) for entry in CHAT]) == TOLD
+
+
 def test_completions():
     sent = {"tokens": ["It", " is"], "token_logprobs": [-0.5, -1.5]}
     assert from_logprobs(sent) == [ServerToken(b"It", -0.5), ServerToken(b" is", -1.5)]
@@ -75,6 +80,9 @@ def test_rounding_above_zero_is_certainty():
         {"content": []},
         {"tokens": ["a"]},
         {"tokens": ["a", "b"], "token_logprobs": [-1.0]},
+        [],
+        [-0.5, -1.0],
+        [{"text": "a", "logprobs": [-0.5]}],
     ],
 )
 def test_without_a_value_for_each_token_there_are_none(logprobs):

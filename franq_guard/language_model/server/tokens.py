@@ -1,7 +1,8 @@
 """Log-probabilities that an OpenAI-like server sends with an answer.
 
 Reads both protocols: chat (``logprobs.content``) and completions (``logprobs.tokens`` with
-``logprobs.token_logprobs``), as mappings or as objects of a client library.
+``logprobs.token_logprobs``), as mappings or as objects of a client library. Ollama's own protocol
+has the list of the chat protocol's ``content`` by itself.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ def from_response(raw: Any) -> list[ServerToken]:
 
 def from_logprobs(logprobs: Any) -> list[ServerToken]:
     """The tokens in the ``logprobs`` of a choice; empty if there are none."""
-    content = _get(logprobs, "content")
+    by_itself = isinstance(logprobs, list) and all(
+        isinstance(_get(one, "token"), str) for one in logprobs
+    )
+    content = logprobs if by_itself else _get(logprobs, "content")
     if isinstance(content, Sequence) and content:
         return [_of_chat(entry) for entry in content]
     tokens, values = _get(logprobs, "tokens"), _get(logprobs, "token_logprobs")
