@@ -16,6 +16,8 @@ from franq_guard.language_model import Recorder, TransformersModel
 from franq_guard.language_model.transformers.recorder import _OPEN
 from franq_guard.language_model.transformers.step_keeper import StepKeeper
 
+from .wrappers import LoraAround, compiled
+
 PROMPT = "How long is the river?"
 
 
@@ -275,12 +277,13 @@ class TestAttach:
         assert "generate" not in vars(other)
         assert "generate" in vars(net)
 
-    def test_a_compiled_model(self, net, byte_level, reference):
-        compiled = torch.compile(net, backend="eager")
-        recorder = Recorder.attach(compiled, byte_level)
+    @pytest.mark.parametrize("wrap", [compiled, LoraAround])
+    def test_a_model_with_something_around_it(self, net, byte_level, reference, wrap):
+        around = wrap(net)
+        recorder = Recorder.attach(around, byte_level)
         assert Recorder.attach(net, byte_level) is recorder
         inputs = ids_of(byte_level, PROMPT)
-        [text] = texts_of(byte_level, compiled.generate(**inputs, max_new_tokens=4), inputs)
+        [text] = texts_of(byte_level, around.generate(**inputs, max_new_tokens=4), inputs)
         assert_raw(net, reference, recorder.find(text))
 
     def test_an_encoder_decoder_is_refused(self, byte_level):

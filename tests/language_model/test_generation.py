@@ -15,6 +15,8 @@ from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.transformers.sampling import drawing_device
 from franq_guard.records import Generation
 
+from .wrappers import LoraAround, compiled
+
 PROMPTS = ["How long is the river?", "Who came there by ship, and who on foot?", "x"]
 
 
@@ -87,14 +89,14 @@ def test_the_model_s_own_settings_do_not_change_greedy_decoding(make_llama, byte
     assert other == model.generate(PROMPTS[:1], max_new_tokens=8)
 
 
-def test_a_compiled_model_keeps_its_settings_and_its_fingerprint(make_llama, byte_level, model):
+@pytest.mark.parametrize("wrap", [compiled, LoraAround])
+def test_a_model_with_something_around_it_keeps_its_settings(make_llama, byte_level, model, wrap):
     net = make_llama()
     net.generation_config.repetition_penalty = 3.0
-    of_compiled = TransformersModel(torch.compile(net, backend="eager"), byte_level)
-    assert of_compiled.generate(PROMPTS[:1], max_new_tokens=8) == model.generate(
-        PROMPTS[:1], max_new_tokens=8
-    )
-    assert of_compiled.fingerprint == TransformersModel(net, byte_level).fingerprint
+    inside = TransformersModel(wrap(net), byte_level)
+    plain = model.generate(PROMPTS[:1], max_new_tokens=8)
+    assert inside.generate(PROMPTS[:1], max_new_tokens=8) == plain
+    assert inside.fingerprint == TransformersModel(net, byte_level).fingerprint
     assert net.generation_config.repetition_penalty == 3.0
 
 

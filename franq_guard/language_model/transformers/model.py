@@ -28,7 +28,7 @@ from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.forward_passes import forward_passes
 from franq_guard.language_model.transformers import sampling, scoring
 from franq_guard.language_model.transformers.digest import weights_digest
-from franq_guard.language_model.transformers.network import Network, as_id_set, uncompiled
+from franq_guard.language_model.transformers.network import Network, as_id_set, unwrapped
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.prompt_reading import PromptReading
 from franq_guard.language_model.transformers.session import CachedSession
@@ -66,7 +66,7 @@ class TransformersModel(LanguageModel):
                 f"{model!r} is no loaded model: TransformersModel.from_pretrained({model!r}) loads "
                 "one, with its tokenizer"
             )
-        model = uncompiled(model)
+        model = unwrapped(model)
         if model.config.is_encoder_decoder:
             raise ValueError("a causal language model is needed, this one is an encoder-decoder")
         if model.training:

@@ -191,13 +191,18 @@ class Network:
             return False
 
 
-def uncompiled(model: Any) -> Any:
-    """The model itself, also if it is given as ``torch.compile`` returns it.
+def unwrapped(model: Any) -> Any:
+    """The network inside what ``torch.compile``, or PEFT for LoRA, has put around it.
 
-    That object passes ``generate``, and any setting, on to the model inside, and compiles anew for
-    each length of a text.
+    Both pass ``generate`` and its settings on to it, and its logits are the same: its layers have
+    the adapter's weights. Only an adapter that begins at a token of the prompt (aLoRA) needs PEFT.
     """
-    return getattr(model, "_orig_mod", model)
+    model = getattr(model, "_orig_mod", model)
+    adapter = getattr(model, "active_peft_config", None)
+    in_layers = getattr(adapter, "peft_type", None) == "LORA"
+    if in_layers and not getattr(adapter, "alora_invocation_tokens", None):
+        return model.get_base_model()
+    return model
 
 
 def keeps_all(cache: Any) -> bool:

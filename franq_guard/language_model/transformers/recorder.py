@@ -23,7 +23,7 @@ from transformers import GenerationMixin, LogitsProcessorList
 
 from franq_guard.basics.failures import log_failure
 from franq_guard.language_model.encoding import Encoder
-from franq_guard.language_model.transformers.network import Network, uncompiled
+from franq_guard.language_model.transformers.network import Network, unwrapped
 from franq_guard.language_model.transformers.recorded_answer import BEGINNING, RecordedAnswer
 from franq_guard.language_model.transformers.recorded_call import Listener, RecordedCall, Row
 from franq_guard.language_model.transformers.running_answer import RunningAnswer
@@ -69,7 +69,7 @@ class Recorder:
     @classmethod
     def attach(cls, model: Any, tokenizer: Any, *, capacity: int = 256, top_k: int = 5) -> Recorder:
         """The model's recorder, new if it has none. ``ValueError`` for an encoder-decoder."""
-        model = uncompiled(model)
+        model = unwrapped(model)
         if model.config.is_encoder_decoder:
             raise ValueError("a causal language model is needed, this one is an encoder-decoder")
         with _attaching:  # two recorders of one model would call each other for ever
