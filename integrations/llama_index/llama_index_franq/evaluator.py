@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.base.response.schema import Response
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.prompts.mixin import PromptDictType
 
@@ -84,11 +90,19 @@ class FranqEvaluator(BaseEvaluator):
     ) -> EvaluationResult:
         """Check a response against its source nodes, without answers to sub-questions.
 
-        For a guarded response, its text from before the guard is checked.
+        For a guarded response, its text from before the guard is checked. A stream is read to its
+        end first; of one that was iterated over before, LlamaIndex may not have kept the text
+        (``print_response_stream()`` keeps it).
 
         Raises:
+            TypeError: for an async stream, which :meth:`aevaluate_response` reads.
             ValueError: if the query or the response is missing.
         """
+        if _is_async(response):
+            raise TypeError("FranqEvaluator reads an async stream with aevaluate_response")
+        return self._of_response(query, _read(response))
+
+    def _of_response(self, query: str | None, response: Any) -> EvaluationResult:
         nodes = unwritten(response.source_nodes if response is not None else [], Capture())
         trace = _trace(query, _written(response), [passage_of(node) for node in nodes])
         return self._result(trace, self._guard.check_trace(trace))
@@ -102,7 +116,9 @@ class FranqEvaluator(BaseEvaluator):
     ) -> EvaluationResult:
         """:meth:`evaluate_response` in a thread."""
         await asyncio.sleep(sleep_time_in_seconds)
-        return await asyncio.to_thread(self.evaluate_response, query, response)
+        if not _is_async(response):
+            return await asyncio.to_thread(self.evaluate_response, query, response)
+        return await asyncio.to_thread(self._of_response, query, await _aread(response))
 
     def _result(self, trace: Trace, answer: GuardedAnswer) -> EvaluationResult:
         found = assess(answer, self._guard.policy)
@@ -124,10 +140,33 @@ def _trace(query: str | None, response: str | None, passages: Sequence[str | Pas
     return trace_of(str(query), passages, response)
 
 
-def _written(response: Response | None) -> str | None:
+def _is_async(response: Any) -> bool:
+    of_chat = isinstance(response, StreamingAgentChatResponse)
+    return isinstance(response, AsyncStreamingResponse) or (of_chat and bool(response.achat_stream))
+
+
+def _read(response: Any) -> Any:
+    """The response with its whole text; a stream is read to its end."""
+    if isinstance(response, StreamingResponse):
+        return response.get_response()
+    if isinstance(response, StreamingAgentChatResponse):
+        deque(response.response_gen, maxlen=0)
+    return response
+
+
+async def _aread(response: Any) -> Any:
+    """:func:`_read` of an async stream."""
+    if isinstance(response, AsyncStreamingResponse):
+        return await response.get_response()
+    async for _ in response.async_response_gen():
+        pass
+    return response
+
+
+def _written(response: Any) -> str | None:
     """What the engine wrote; a guarded response has it in its report."""
     if response is None:
         return None
-    report = (response.metadata or {}).get(REPORT_KEY) or {}
+    report = (getattr(response, "metadata", None) or {}).get(REPORT_KEY) or {}
     text: str | None = report.get("original", response.response)
     return text

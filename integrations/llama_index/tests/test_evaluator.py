@@ -6,15 +6,26 @@ import asyncio
 
 import pytest
 from llama_index.core.base.response.schema import Response
+from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.evaluation import BatchEvalRunner
 
 from franq_guard import Guard, GuardedAnswer, Policy
 from franq_guard.claims import RuleSplitter
 from franq_guard.records import Claim, Verdict
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
-from llama_index_franq import FranqEvaluator, guard_query_engine
+from llama_index_franq import FranqEvaluator, guard_chat_engine, guard_query_engine
 
-from .fakes import ScriptedGuard, ScriptedLLM, node, question, rag, said
+from .fakes import (
+    RunRetriever,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    memory_of,
+    node,
+    question,
+    rag,
+    said,
+)
 
 
 class Fixed(ScriptedGuard):
@@ -99,6 +110,42 @@ def test_a_response_brings_its_nodes_and_a_guarded_one_its_own_text():
     guarded = guard_query_engine(rag(ScriptedLLM()), ScriptedGuard()).query(question(1))
     asyncio.run(evaluator.aevaluate_response(question(1), guarded))
     assert guard.traces[1].generation.text == said("run 1")
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_stream_is_read_to_its_end(guarded):
+    """A user evaluates what the application streams, from a query engine or a chat engine."""
+    evaluator = FranqEvaluator(guard := Fixed(GOOD))
+
+    def query_engine():
+        engine = rag(ScriptedLLM(), streaming=True)
+        return guard_query_engine(engine, ScriptedGuard()) if guarded else engine
+
+    def chat_engine():
+        parts = {"retriever": RunRetriever(), "llm": ScriptedChat(), "memory": memory_of()}
+        engine = ContextChatEngine.from_defaults(**parts)
+        return guard_chat_engine(engine, ScriptedGuard()) if guarded else engine
+
+    async def asked_and_read():
+        for response in (
+            await query_engine().aquery(question(3)),
+            await chat_engine().astream_chat(question(4)),
+        ):
+            with pytest.raises(TypeError, match="aevaluate_response"):
+                evaluator.evaluate_response("Q?", response)
+            yield await evaluator.aevaluate_response("Q?", response)
+
+    async def all_asked():
+        return [result async for result in asked_and_read()]
+
+    results = [
+        evaluator.evaluate_response("Q?", query_engine().query(question(1))),
+        evaluator.evaluate_response("Q?", chat_engine().stream_chat(question(2))),
+        *asyncio.run(all_asked()),
+    ]
+    assert [r.response for r in results] == [said(f"run {run}") for run in (1, 2, 3, 4)]
+    ids = [[passage.id for passage in trace.passages] for trace in guard.traces]
+    assert ids == [[f"{run}-tall", f"{run}-old"] for run in (1, 2, 3, 4)]
 
 
 # LlamaIndex's own runner calls a function of LlamaIndex's that is deprecated.
