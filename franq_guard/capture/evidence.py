@@ -52,6 +52,8 @@ TEXT_KEYS = ("page_content", "text", "content")
 """The keys under which a document that is a mapping has its text."""
 NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
 """The keys under which applications usually keep what was asked and answered."""
+EMPTY_VALUES = ("", "None", "null", "[]", "{}")
+"""How frameworks write the value of a tool that found nothing, as a text."""
 _ESCAPED = re.compile(r"(?:(?<!\\)\\u[0-9a-fA-F]{4})+")
 _NOTICE = 80  # characters
 _NAME = 80  # characters
@@ -89,8 +91,8 @@ def passages_of(value: Any) -> list[Passage]:
     (``page_content``, ``text``, ``content``); otherwise its values under :data:`PASSAGE_KEYS` are
     examined, or, if it has none of them, all values except questions and answers. If these are the
     short values of a row (a name, a price, a date), they are one passage of "key: value" lines,
-    also beside lists and long texts; so is a tuple of such values. Blank texts and all other values
-    are ignored.
+    also beside lists and long texts; so is a tuple of such values. Blank texts, those of
+    :data:`EMPTY_VALUES` and all other values are ignored.
     """
     return _distinct(_passages(value))
 
@@ -187,7 +189,7 @@ def _passages(value: Any) -> Iterator[Passage]:
     if isinstance(value, Passage):
         yield value
     elif isinstance(value, str):
-        if value.strip():
+        if value.strip() not in EMPTY_VALUES:
             yield Passage(as_read(value))
     elif isinstance(value, Mapping):
         yield from _in_mapping(value)

@@ -27,7 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 
-from franq_guard.capture.evidence import is_notice
+from franq_guard.capture.evidence import EMPTY_VALUES, is_notice
 from franq_guard.records import Passage, Reason
 from franq_guard.rows.traces import passages_from
 
@@ -156,7 +156,7 @@ def _only_notices(tool_passages: Iterable[Passage]) -> bool:
 def _from_tools(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
     for message in messages:
         text = text_of(message.get("content")) if message.get("role") in _TOOL_ROLES else ""
-        if text.strip():
+        if text.strip() not in EMPTY_VALUES:
             name, identifier = message.get("name"), message.get("tool_call_id")
             yield Passage(
                 text,

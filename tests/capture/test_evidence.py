@@ -49,7 +49,10 @@ def test_passages_are_found_in_every_usual_form(value):
     assert texts(passages_of(value)) == [BRIDGE, TOWER]
 
 
-@pytest.mark.parametrize("value", [None, 3, True, "", b"bytes", object(), {}, [], dict, Document])
+@pytest.mark.parametrize(
+    "value",
+    [None, 3, True, "", "None", "null", "[]", "{}", b"bytes", object(), {}, [], dict, Document],
+)
 def test_anything_else_has_none(value):
     assert passages_of(value) == []
 

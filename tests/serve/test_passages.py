@@ -41,6 +41,7 @@ NEXT = {"role": "user", "content": "And where?"}
         ([NEXT, NOTICE, ANSWERED, BLOCKS], ["From a block."]),
         ([EARLIER, ANSWERED, BLOCKS, TOOL], ["A tool found 3 mills."]),
         ([EARLIER, ANSWERED, BLOCKS], ["From a block."]),
+        ([EARLIER, ANSWERED, BLOCKS, {**TOOL, "content": "[]"}], ["From a block."]),
         ([BLOCKS, NOTICE], ["From a block.", "Reminder 12 created."]),
         ([EARLIER, ANSWERED, NEXT, NOTICE], ["Of an earlier turn.", "Reminder 12 created."]),
         ([PASTED, NEXT, NOTICE], ["Of the system.", "Reminder 12 created."]),

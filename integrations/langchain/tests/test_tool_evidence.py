@@ -400,6 +400,19 @@ def test_a_notice_of_a_tool_does_not_hide_what_earlier_turns_found(around, notic
 
 
 @pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("value", [None, [], {}])
+def test_a_tool_that_finds_nothing_is_no_evidence(around, value):
+    """LangChain gives the model the text "null" or "{}"."""
+
+    @tool
+    def search() -> Any:
+        """Finds nothing."""
+        return value
+
+    assert evidence(around, Planned(plan=[("search", {})]), [search]) == []
+
+
+@pytest.mark.parametrize("around", AROUND)
 def test_the_reason_of_a_handoff_that_a_model_gave_is_no_evidence(around):
     assert evidence(around, *told("Transferred, since: {reason}"), FOLLOW_UP) == [TOLD]
 

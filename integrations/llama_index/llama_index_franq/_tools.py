@@ -18,6 +18,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from franq_guard import Passage
 from franq_guard.basics.names import name_of
 from franq_guard.capture.evidence import (
+    EMPTY_VALUES,
     NO_PASSAGES,
     PASSAGE_KEYS,
     TEXT_KEYS,
@@ -245,7 +246,7 @@ def _text_of(call: ToolCallResult) -> list[NodeWithScore]:
     text = call.tool_output.content
     if call.tool_name == EXECUTE_TOOL_NAME:
         text = without_written(text, [str(call.tool_kwargs.get("code", ""))])
-    says_something = text.strip() and text.strip() != EMPTY
+    says_something = text.strip() not in (*EMPTY_VALUES, EMPTY)
     return [_noted(as_read(text), call.tool_id, call.tool_name)] if says_something else []
 
 
@@ -264,7 +265,7 @@ def remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeW
 
 def _is_found(text: str, but: Collection[str]) -> bool:
     """Whether a tool's earlier text is something it found: no error, handoff or empty response."""
-    says_something = text.strip() not in ("", EMPTY) and text not in but
+    says_something = text.strip() not in (*EMPTY_VALUES, EMPTY) and text not in but
     return says_something and not text.startswith(FAILED) and _HANDED_OFF.match(text) is None
 
 

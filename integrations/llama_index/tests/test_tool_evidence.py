@@ -274,6 +274,14 @@ def test_an_error_of_a_tool_in_this_turn_and_in_later_ones(make):
     assert [text for _, text, _ in found] == [text for _, text, _ in later] == [look_up("run 4")]
 
 
+@pytest.mark.parametrize("make", [function_agent, react_agent])
+@pytest.mark.parametrize("value", [None, [], {}])
+def test_a_tool_that_finds_nothing_is_no_evidence_now_or_later(make, value):
+    """LlamaIndex gives the model the text "None" or "{}"."""
+    script = REACT if make is react_agent else [CALL, "So it is."]
+    assert passages_of(lambda input: value, REACT[1], make=make, script=script) == [[], []]
+
+
 def test_a_handoff_is_no_evidence_in_a_later_turn():
     handoff = ("handoff", {"to_agent": "second", "reason": CLAIM})
     first = function_agent(
