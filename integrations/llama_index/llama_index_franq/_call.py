@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +37,29 @@ if TYPE_CHECKING:
     from franq_guard import Guard
 
 
+_log = logging.getLogger(__name__)
+
 WITHHELD = "[withheld: not checked]"
 """Replaces a text that was returned with an answer and could not be checked."""
+
+
+class NoPathNote:
+    """Warns once if an agent's ``evidence=`` is a path that no tool's result has."""
+
+    def __init__(self) -> None:
+        self._warned = False
+
+    def __call__(self, path: str, tools: Iterable[str]) -> None:
+        """Say that all that the tools of a run returned is the evidence instead."""
+        if not self._warned:
+            self._warned = True
+            _log.warning(
+                "evidence=%r leads nowhere in the agent's state and in what its tools %s returned: "
+                "all that they returned is the evidence. If other tools do not have it either, "
+                "correct the path. This warning is logged once",
+                path,
+                sorted(tools),
+            )
 
 
 @dataclass(frozen=True)
@@ -51,6 +73,7 @@ class Watch:
     evidence: EvidenceFrom | None = None
     fields: tuple[str, ...] = ()
     no_passages: NoPassagesNote = field(default_factory=NoPassagesNote)
+    no_path: NoPathNote = field(default_factory=NoPathNote)
 
     @property
     def options(self) -> dict[str, Any]:

@@ -181,13 +181,17 @@ async def _find_named(call: Call, ctx: Any) -> None:
         return
     state = await ctx.store.get("state", default=None)
     places = [state, *(result.tool_output.raw_output for result in results)]
-    call.given = [passage for place in places for passage in _at(named, place)]
+    found = [passages for place in places if (passages := _at(named, place)) is not None]
+    tools = {result.tool_name for result in results if not failed(result)} - {_HANDOFF}
+    if tools and not found:
+        call.watch.no_path(named, tools)
+    call.given = [passage for passages in found for passage in passages]
 
 
-def _at(path: str, place: Any) -> list[Passage]:
+def _at(path: str, place: Any) -> list[Passage] | None:
     with suppress(KeyError):  # a tool may return no documents
         return chosen_passages(path, place)
-    return []
+    return None
 
 
 def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:

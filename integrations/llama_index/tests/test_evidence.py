@@ -387,6 +387,19 @@ def test_documents_that_a_tool_returns_and_evidence_of_an_agent():
     assert told == [f"{question(4)} 1"]
 
 
+def test_a_path_that_no_tool_of_an_agent_has_is_told_once(caplog):
+    """It may be mistyped, or other tools may have it: then what was returned counts."""
+    caplog.set_level(logging.WARNING)
+    guard = ScriptedGuard()
+    agent = guard_agent(function_agent(), guard, evidence="documnts")
+    for run in (4, 5):
+        asyncio.run(run_of(agent, question(run)))
+    assert [trace.passages[0].text for trace in guard.traces] == [look_up("run 4"), look_up("run 5")]
+    (told,) = [r.getMessage() for r in caplog.records if "leads nowhere" in r.getMessage()]
+    assert told.startswith("evidence='documnts' leads nowhere")
+    assert "['towers']" in told
+
+
 def test_evidence_of_an_agent_that_fails_leaves_its_answer_unverified():
     def broken(asked, calls):
         raise ConnectionError("the database is down")
