@@ -197,5 +197,8 @@ def text_in(response: LLMResult) -> str:
     return first.text or (text_of(message) if isinstance(message, BaseMessage) else "")
 
 
-current: ContextVar[Events | None] = ContextVar("franq_capture", default=None)
-"""What keeps the events of this context, where an application has no chain to be wrapped."""
+captures: list[ContextVar[Events | None]] = []
+"""What keeps the events of this context, where an application has no chain to be wrapped.
+
+There is a variable for each level of nested ``capture()`` blocks.
+"""

@@ -31,7 +31,7 @@ from franq_guard.capture.evidence import passages_of
 from franq_guard.capture.own_calls import is_own_call
 from franq_guard.capture.watching import Watching
 from langchain_franq._documents import document_of
-from langchain_franq._events import Events, current
+from langchain_franq._events import Events, captures
 
 _log = logging.getLogger(__name__)
 _installing = threading.Lock()
@@ -72,8 +72,10 @@ def _handlers_here() -> Iterator[tuple[Any, UUID | None]]:
         for handler in callbacks.handlers:
             if isinstance(handler, (Events, Watching)):
                 yield handler, callbacks.parent_run_id
-    elif (events := current.get()) is not None:
-        yield events, None
+        return
+    for level in captures:
+        if (events := level.get()) is not None:
+            yield events, None
 
 
 def _tell(handler: Any, event: BaseEvent, ids: dict[str, UUID | None]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.tracers.context import register_configure_hook
@@ -13,14 +15,14 @@ from franq_guard.capture.evidence import NoPassagesNote, passages_of
 from franq_guard.capture.job import Job
 from franq_guard.capture.outlet import check_guard
 from langchain_franq._capture import Capture
-from langchain_franq._events import current
+from langchain_franq._events import Events, captures
 from langchain_franq._find import local_models, models_of
 from langchain_franq._job import job_of
 
 if TYPE_CHECKING:
     from franq_guard import Guard
 
-register_configure_hook(current, inheritable=True)
+_adding = threading.Lock()
 
 
 class Captured:
@@ -82,6 +84,7 @@ def capture(*parts: Any) -> Iterator[Captured]:
     Use one ``with`` block for one question and its answer. Calls in other threads are recorded if
     the context is copied to them (``asyncio`` and LangChain do so; a plain ``ThreadPoolExecutor``
     does not). Items of one ``batch`` cannot be distinguished: use :func:`guard_chain` for those.
+    What happens in a block inside another is recorded in both.
 
     Args:
         parts: the models or chains used inside, so that the tokens of local Hugging Face models
@@ -93,8 +96,18 @@ def capture(*parts: Any) -> Iterator[Captured]:
         if tokenizer is not None:  # a llama_cpp.Llama is not recorded
             Recorder.attach(model, tokenizer)
     captured = Capture()
-    token = current.set(captured)
+    level = _free_level()
+    token = level.set(captured)
     try:
         yield Captured(captured, parts)
     finally:
-        current.reset(token)
+        level.reset(token)
+
+
+def _free_level() -> ContextVar[Events | None]:
+    """The variable of the first level that no block around this one uses."""
+    with _adding:
+        if all(level.get() is not None for level in captures):
+            captures.append(ContextVar("franq_capture", default=None))
+            register_configure_hook(captures[-1], inheritable=True)
+        return next(level for level in captures if level.get() is None)

@@ -61,6 +61,19 @@ def test_tasks_keep_apart():
     assert asyncio.run(all_runs()) == [expected(run) for run in range(40)]
 
 
+def test_of_nested_blocks_each_has_what_happens_inside():
+    """A helper may check its own answer, from which the outer one is made."""
+    guard = ScriptedGuard()
+    with capture() as done:
+        first = [plain_rag(run, guard) for run in (3, 4)]
+        documents = RETRIEVER.invoke(question(5))
+        answer = MODEL.invoke(f"{first} {format_docs(documents)}")
+    done.check(guard, question(5), answer)
+    third, fourth, outer = [[passage.id for passage in t.passages] for t in guard.traces]
+    assert (third, fourth) == (["3-tall", "3-old"], ["4-tall", "4-old"])
+    assert outer == [*third, *fourth, "5-tall", "5-old"]
+
+
 def test_nothing_is_captured_outside():
     guard = ScriptedGuard()
     with capture() as done:
