@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,6 +205,18 @@ class FakeGuard:
     def renderer(self) -> object | None:
         """What renders the prompt of a remote model's answer."""
         return self.language_model
+
+    @property
+    def components(self) -> NoReturn:
+        """Asked for ``stream="claims"``, which needs a guard that checks.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "a FakeGuard checks no stream claim by claim: for stream='claims' use "
+            "Guard(faithfulness=FakeFaithfulness(), language_model=FakeLanguageModel())"
+        )
 
     def using(self, *, language_model: object) -> FakeGuard:
         """A copy with this language model; both append to the same list of traces."""

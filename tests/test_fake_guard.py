@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from contextlib import closing
 
 import pytest
 
@@ -9,6 +10,7 @@ from franq_guard import Generation, Guard, Passage, Policy, Trace
 from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.policy import status_of
+from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeGuard, FakeLanguageModel
 
 TRACE = Trace("Who?", (Passage("Ann did.", "Notes"),), Generation("Ann did."))
@@ -71,3 +73,13 @@ def test_a_fake_guard_checks_plain_values_and_tells_how_far_it_is():
     many = guard.check_many([given] * 5, batch_size=2, progress=told.append)
     assert [answer.text for answer in many] == ["Ann did. [checked: Notes]"] * 5
     assert (told, guard.batches) == ([2, 4, 5], [5])
+
+
+def test_a_fake_guard_says_what_checks_a_stream_claim_by_claim():
+    with pytest.raises(ValueError, match=r"use Guard\(faithfulness=FakeFaithfulness"):
+        ClaimStream(FakeGuard(), lambda text: (FakeGuard(), TRACE))
+    told = Guard(faithfulness=FakeFaithfulness(), language_model=FakeLanguageModel())
+    with closing(ClaimStream(told, lambda text: (told, TRACE))) as stream:
+        stream.feed("Ann did.")
+        stream.end()
+        assert [*stream.remaining(), stream.answer().original][-1] == "Ann did."
