@@ -111,7 +111,7 @@ async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[Ch
     async with aclosing(_events(upstream)) as events:
         async for data in events:
             if data is not None and data.strip() == DONE:
-                return
+                return  # also without finish reasons, which some gateways never send
             ready = choices.checked() if data is None else choices.feed(_chunk(data))
             async for chunk in ready:
                 yield chunk

@@ -62,6 +62,16 @@ def test_an_end_without_a_mark_is_an_end_where_the_choice_ended(proxied, kit):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_a_mark_is_an_end_also_without_a_finish_reason_which_stays_unknown(proxied, kit, mode):
+    proxy = proxied(stream=mode)
+    proxy.upstream.reply = lambda _: (200, kit.STREAM, [*kit.chunks(kit.GOOD)[:-1], kit.DONE])
+    events = kit.events_of(proxy.ask(stream=True).content)
+    assert (kit.text_of(events), events[-1]) == (kit.GOOD, "[DONE]")
+    assert events[-2]["choices"][0]["finish_reason"] is None
+    assert events[-2]["franq"]["choices"]
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_a_text_that_grows_too_long_ends_the_stream(proxied, kit, mode):
     proxy = proxied(stream=mode, max_answer_chars=80)
     events = broken_events(proxy, kit, [*kit.chunks(f"{kit.GOOD} {kit.GOOD} {kit.GOOD}"), kit.DONE])
