@@ -10,11 +10,14 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.messages import ToolMessage
+from langchain_core.outputs import LLMResult
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
 from franq_guard.capture.own_calls import own_calls
 from franq_guard.capture.walking import is_named
+from langchain_franq._events import text_in
+from langchain_franq._texts import is_prose, mapped
 
 _GRAPH_STREAM = "__pregel_stream"  # LangGraph's keys for where a subgraph streams to,
 _GRAPH_TASK = "__pregel_call"  # and for what runs an @task
@@ -168,7 +171,7 @@ class _SourcesOnly(BaseCallbackHandler):
     """Passes the events of retrievers and tools to a handler, but no text of a model or chain.
 
     If a model ran inside a tool, the tool's result is not passed on either, because it may be that
-    model's text. ``custom``: pass on custom events, which functions send themselves.
+    model's text; nor are other models' texts in it, as of an agent that hands over. ``custom``: pass on custom events, which functions send themselves.
     """
 
     # Under asyncio LangChain (1.7) tells only such handlers that a plain LLM starts, if there is
@@ -180,6 +183,7 @@ class _SourcesOnly(BaseCallbackHandler):
         self._custom = custom
         self._parents: dict[UUID, UUID | None] = {}
         self._written: set[UUID] = set()
+        self._said: set[str] = set()
         for event in (*_SOURCES, "on_custom_event"):
             setattr(self, event, getattr(handler, event))
         # Async if the handler's own method is, because that may use a context variable.
@@ -216,6 +220,10 @@ class _SourcesOnly(BaseCallbackHandler):
 
     on_chat_model_start = on_llm_start
 
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+        """Keep what a model wrote."""
+        self._said |= {text for text in [text_in(response)] if is_prose(text)}
+
     def on_tool_start(
         self, *args: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
     ) -> None:
@@ -238,7 +246,9 @@ class _SourcesOnly(BaseCallbackHandler):
         await self._handler.on_tool_end(self._shown(output, run_id), run_id=run_id, **about)
 
     def _shown(self, output: Any, run_id: UUID) -> Any:
-        return _wordless(output) if run_id in self._written else output
+        if run_id in self._written:
+            return _wordless(output)
+        return mapped(output, lambda _, text: "" if text in self._said else text)
 
 
 def _wordless(output: Any) -> Any:

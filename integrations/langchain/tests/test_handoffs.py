@@ -16,7 +16,7 @@ from langgraph.types import Command
 
 from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
 
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, format_docs, question, said
+from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, format_docs, lcel, question, said
 
 ASK = {"messages": [HumanMessage(question(7))]}
 RAW, HANDED = said("run 7"), "Transferred to billing"
@@ -44,10 +44,11 @@ class Transferring(ScriptedChat):
         return self.bind(tools=tools)
 
     def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
+        asked = next(m.text for m in messages if isinstance(m, HumanMessage))
         searched = isinstance(messages[-1], ToolMessage)
         call = {"name": "transfer", "args": {}} if searched else {"name": "search"}
-        call = {"args": {"query": question(7)}, **call, "id": call["name"]}
-        message = AIMessage(RAW if searched else "", tool_calls=[call])
+        call = {"args": {"query": asked}, **call, "id": call["name"]}
+        message = AIMessage(said(asked) if searched else "", tool_calls=[call])
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
@@ -68,6 +69,24 @@ def _graph(agent: Any) -> Any:
     return built.add_edge(START, "first").compile()
 
 
+def _answered(state: MessagesState, **where: Any) -> Command:
+    text = lcel(ScriptedChat()).invoke(state["messages"][-1].text)
+    return Command(goto="billing", update={"messages": [AIMessage(text)]}, **where)
+
+
+def _handing_up(guard: ScriptedGuard) -> Any:
+    """A graph whose guarded node hands over to a node of the graph around it."""
+    write = guard_node(guard, lambda state: _answered(state, graph=Command.PARENT))
+    return StateGraph(MessagesState).add_node("write", write).add_edge(START, "write").compile()
+
+
+KINDS = {
+    **{kind: lambda guard, made=made: _graph(made(guard)) for kind, made in GUARDED.items()},
+    "function": lambda guard: _graph(guard_node(guard, lambda state: _answered(state))),
+    "subgraph": lambda guard: _graph(_handing_up(guard)),
+}
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("kind", GUARDED)
 def test_what_is_handed_over_is_checked_and_goes_on(kind, asynchronous):
@@ -84,11 +103,51 @@ def test_what_is_handed_over_is_checked_and_goes_on(kind, asynchronous):
     assert trace.passages
 
 
-@pytest.mark.parametrize("kind", GUARDED)
-@pytest.mark.parametrize("mode", ["messages", "updates", "values", "debug", "tasks"])
-def test_no_stream_shows_it_unchecked(kind, mode):
-    for chunk in _graph(GUARDED[kind](ScriptedGuard())).stream(ASK, stream_mode=mode):
-        assert "7 steps" not in str(chunk) or "7 steps. [checked" in str(chunk)
+async def _gathered(chunks: Any) -> list[Any]:
+    return [chunk async for chunk in chunks]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("subgraphs", [False, True])
+def test_no_stream_shows_it_unchecked(kind, subgraphs):
+    modes = ["messages", "updates", "values", "debug", "tasks", "checkpoints", "custom"]
+    shown = {"stream_mode": modes, "subgraphs": subgraphs}
+    graph = KINDS[kind](ScriptedGuard())
+    for chunks in (graph.stream(ASK, **shown), asyncio.run(_gathered(graph.astream(ASK, **shown)))):
+        *_, last = [chunk for chunk in chunks if _checked(chunk) and "values" in chunk]
+        assert last[-1]["messages"][-1].text == "Billing is here."
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "chain"])
+def test_no_event_shows_it_unchecked(kind):
+    """A guarded chain as a node is streamed for events, which a compiled graph in it refuses."""
+    events = KINDS[kind](ScriptedGuard()).astream_events(ASK, version="v2")
+    ended = [e for e in asyncio.run(_gathered(events)) if _checked(e) and not e["parent_ids"]]
+    assert ended[-1]["data"]["output"]["messages"][-1].text == "Billing is here."
+
+
+def _checked(chunk: Any) -> bool:
+    assert "7 steps" not in str(chunk) or "7 steps. [checked" in str(chunk)
+    return True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_of_a_batch_goes_on_with_its_own(kind):
+    runs = range(1, 9)
+    asked = [{"messages": [HumanMessage(question(run))]} for run in runs]
+    graph = KINDS[kind](guard := ScriptedGuard())
+    for outputs in (graph.batch(asked), asyncio.run(graph.abatch(asked))):
+        for run, output in zip(runs, outputs, strict=True):
+            *_, at_billing = texts = [message.text for message in output["messages"]]
+            assert at_billing == "Billing is here."
+            raw = said(f"run {run}")
+            assert [text for text in texts if text.startswith(f"{raw} [checked: ")]
+            assert raw not in texts
+    traces = [trace for trace in guard.traces if trace.generation.text]
+    assert len(traces) == 2 * len(runs)
+    for trace in traces:
+        (run,) = {passage.text.split("run ")[1].split()[0].strip(".") for passage in trace.passages}
+        assert trace.question == question(int(run))
 
 
 @pytest.mark.parametrize("kind", GUARDED)
