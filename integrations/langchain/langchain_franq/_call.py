@@ -95,13 +95,22 @@ class Call:
         """:meth:`read` the chunks that were kept, joined."""
         return self.read(joined(self.held, cumulative=is_cumulative(self.chain.bound)))
 
-    def handed_over(self, error: Exception) -> Reading:
-        """:meth:`read` what a graph gives to the node that it hands over to; it has not answered.
+    def check_handed_over(self, error: Exception) -> None:
+        """Check what a graph gives to the node that it hands over to, in the command it raised.
 
         Raises:
             Exception: ``error`` itself, if the chain failed.
         """
-        return self.read(update_in(handed_over(error)), answered=False)
+        reading = self._handed_over(error)
+        reading.hand_over(error, reading.check())
+
+    async def acheck_handed_over(self, error: Exception) -> None:
+        """:meth:`check_handed_over` without blocking the event loop."""
+        reading = self._handed_over(error)
+        reading.hand_over(error, await reading.acheck())
+
+    def _handed_over(self, error: Exception) -> Reading:
+        return self.read(update_in(handed_over(error)), answered=False)  # it has not answered
 
     def read(self, output: Any, *, answered: bool = True) -> Reading:
         """Find the answer and the other texts to check in ``output``, and gather their traces.

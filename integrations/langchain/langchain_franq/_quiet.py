@@ -171,7 +171,8 @@ class _SourcesOnly(BaseCallbackHandler):
     """Passes the events of retrievers and tools to a handler, but no text of a model or chain.
 
     If a model ran inside a tool, the tool's result is not passed on either, because it may be that
-    model's text; nor are other models' texts in it, as of an agent that hands over. ``custom``: pass on custom events, which functions send themselves.
+    model's text; nor are the words of other models in a result, as of an agent that hands over.
+    ``custom``: pass on custom events, which functions send themselves.
     """
 
     # Under asyncio LangChain (1.7) tells only such handlers that a plain LLM starts, if there is

@@ -178,8 +178,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
                 with running_out_of_sight():
                     output = self.bound.invoke(value, call.observed(config), **kwargs)
             except Exception as error:
-                handed = call.handed_over(error)
-                handed.hand_over(error, handed.check())
+                call.check_handed_over(error)
                 raise
             reading = call.read(output)
             return reading.deliver(reading.check())
@@ -197,8 +196,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
                 with running_out_of_sight():
                     output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
             except Exception as error:
-                handed = call.handed_over(error)
-                handed.hand_over(error, await handed.acheck())
+                await call.acheck_handed_over(error)
                 raise
             reading = call.read(output)
             return reading.deliver(await reading.acheck())
@@ -260,8 +258,12 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         ) -> Iterator[Any]:
             call = Call(self, next(values), run_manager.run_id)
             with closing(outlet_of(call)) as outlet:
-                for chunk in self.bound.stream(call.value, call.streaming(config), **kwargs):
-                    yield from outlet.feed(chunk)
+                try:
+                    for chunk in self.bound.stream(call.value, call.streaming(config), **kwargs):
+                        yield from outlet.feed(chunk)
+                except Exception as error:
+                    call.check_handed_over(error)
+                    raise
                 yield from outlet.rest()
 
         yield from self._transform_stream_with_config(iter([input]), run, config)
@@ -277,9 +279,14 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         ) -> AsyncIterator[Any]:
             call = Call(self, await anext(values), run_manager.run_id)
             with closing(outlet_of(call)) as outlet:
-                async for chunk in self.bound.astream(call.value, call.streaming(config), **kwargs):
-                    for part in await outlet.afeed(chunk):
-                        yield part
+                chunks = self.bound.astream(call.value, call.streaming(config), **kwargs)
+                try:
+                    async for chunk in chunks:
+                        for part in await outlet.afeed(chunk):
+                            yield part
+                except Exception as error:
+                    await call.acheck_handed_over(error)
+                    raise
                 async for part in outlet.arest():
                     yield part
 

@@ -10,6 +10,7 @@ from langchain.agents import create_agent
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
@@ -80,10 +81,23 @@ def _handing_up(guard: ScriptedGuard) -> Any:
     return StateGraph(MessagesState).add_node("write", write).add_edge(START, "write").compile()
 
 
+def _in_a_function(guard: ScriptedGuard) -> Any:
+    """A chain, so not refused in streams, in which a function runs the agent."""
+    agent = create_agent(Transferring(), TOOLS)
+    return guard_chain(RunnableLambda(lambda state: agent.invoke(state)), guard)
+
+
+def _read_as_a_stream(guard: ScriptedGuard) -> Any:
+    chain = _in_a_function(guard)
+    return lambda state: list(chain.stream(state))[-1]
+
+
 KINDS = {
     **{kind: lambda guard, made=made: _graph(made(guard)) for kind, made in GUARDED.items()},
     "function": lambda guard: _graph(guard_node(guard, lambda state: _answered(state))),
     "subgraph": lambda guard: _graph(_handing_up(guard)),
+    "function in a chain": lambda guard: _graph(_in_a_function(guard)),
+    "stream": lambda guard: _graph(_read_as_a_stream(guard)),
 }
 
 

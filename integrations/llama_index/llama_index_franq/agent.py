@@ -108,8 +108,9 @@ def guard_agent(
             nor remembered: the run fails with :class:`FactualityError`.
         evidence: where the passages are: a key or dotted path in what the tools returned or in the
             agent's state, or a function of the question and the list of ``ToolCallResult``.
-            Default, also if nothing is there (a path that leads nowhere is logged once): what the tools of this run returned. If that is nothing, or they only told that
-            something was done ("Ticket 4711 created"), also what those of earlier runs did.
+            Default, also if nothing is there (the log says once that a path leads nowhere): what
+            the tools of this run returned. If that is nothing, or they only told that something was
+            done ("Ticket 4711 created"), also what those of earlier runs did.
         fields: of structured output: the text fields to check one by one, as in
             :func:`guard_query_engine`.
 
