@@ -36,8 +36,10 @@ def guard():
             "The leak was mended after 2 days in commit 1e1234567.",
             "The leak was mended after 2 days in commit 7e1234567.",
         ),
+        (f"{{'who': 'Ann', 'on': datetime.date({DIGITS}, 3, 1)}}", "Ann came in 2001."),
+        (f"{{'who': 'Ann', 'id': 0x{DIGITS}}}", "Ann came in 2001."),
     ],
-    ids=["returns", "long line", "digits", "half", "name", "power", "factor", "hash"],
+    ids=["returns", "line", "digits", "half", "name", "power", "factor", "hash", "date", "hex"],
 )
 def test_an_odd_text_costs_no_check(guard, passage, answer):
     verdicts = guard.check("Which?", [passage], answer).verdicts

@@ -103,22 +103,25 @@ def _values(written: str) -> dict[str, str]:
     """The values of an object by their keys, of objects inside it by both; empty if it is none."""
     if len(written) > _LONGEST:
         return {}
-    try:
-        read = json.loads(written, parse_float=str)
-    except (ValueError, RecursionError):
-        read = _printed(written)
-    return dict(_flat(read)) if isinstance(read, dict) else {}
+    for read in (_parsed, _printed):
+        try:
+            value = read(written)
+            return dict(_flat(value)) if isinstance(value, dict) else {}
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
+    return {}
+
+
+def _parsed(written: str) -> Any:
+    return json.loads(written, parse_float=str)
 
 
 def _printed(written: str) -> Any:
-    """What Python prints so, with dates and numbers of a database as texts; else None."""
+    """What Python prints so, with dates and numbers of a database as texts."""
     if not all(after in "\\'\"abfnrtvxuU01234567" for after in _ESCAPED.findall(written)):
         return None  # Python would warn of it
     plain = _QUOTED.sub(r"\1", _MOMENT.sub(_moment, written))
-    try:
-        return ast.literal_eval(plain)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
+    return ast.literal_eval(plain)
 
 
 def _moment(match: re.Match[str]) -> str:
