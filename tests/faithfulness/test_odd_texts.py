@@ -9,6 +9,8 @@ from franq_guard.claims.attribution import frames
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.chunks import sentences
+from franq_guard.faithfulness.small.numerals import in_digits
+from franq_guard.faithfulness.small.spelling import as_written
 from franq_guard.faithfulness.small.tables.cells import misplaced
 from franq_guard.faithfulness.small.tables.rows import tables
 from franq_guard.faithfulness.small.written_out import written_out
@@ -38,13 +40,46 @@ def guard():
         ),
         (f"{{'who': 'Ann', 'on': datetime.date({DIGITS}, 3, 1)}}", "Ann came in 2001."),
         (f"{{'who': 'Ann', 'id': 0x{DIGITS}}}", "Ann came in 2001."),
+        ("It opens every ſecond week.", "It opens every other week."),
     ],
-    ids=["returns", "line", "digits", "half", "name", "power", "factor", "hash", "date", "hex"],
+    ids=[
+        "returns",
+        "line",
+        "digits",
+        "half",
+        "name",
+        "power",
+        "factor",
+        "hash",
+        "date",
+        "hex",
+        "letter",
+    ],
 )
 def test_an_odd_text_costs_no_check(guard, passage, answer):
     verdicts = guard.check("Which?", [passage], answer).verdicts
     assert [verdict.reason for verdict in verdicts if verdict.reason == "error"] == []
     assert verdicts
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("It lasted one day.", "It lasted fıve days."),
+        ("It opens at 17:30.", "It opens at half past fıve."),
+        ("It fell by 20 %.", "Half of it; it fell by a fıfth."),
+        ("It began in the third quarter.", "It began in the thırd quarter."),
+        ("It was built in the 1500s.", "It was built in the ſixteenth century."),
+        ("It was dug on 3 May 2015.", "It was dug on 3 ſeptember 2015."),
+    ],
+)
+def test_a_word_with_another_letter_is_no_number(claim, text):
+    """PDFs have "fıve" and old books "ſix": re takes ı for i and ſ for s where it ignores case."""
+    assert as_written(claim, text) == claim
+
+
+def test_a_number_is_not_cut_before_such_a_letter():
+    assert in_digits("two hundred and fıve").text == "200 and fıve"
 
 
 @pytest.mark.parametrize(

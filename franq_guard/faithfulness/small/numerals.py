@@ -8,12 +8,21 @@ eighty-four" and names such as "Six Hundred Lakes" are left alone. Of those belo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from franq_guard.faithfulness.small.rewritten import Rewritten, rewritten
 from franq_guard.records import Span
+
+
+def one_of(words: Iterable[str]) -> str:
+    """One of some words, as a regular expression; where it ignores case, of ASCII letters alone.
+
+    Else "fıfth" and "ſecond", as some PDFs and old books have them, match too, though who looks up
+    such a word does not find it.
+    """
+    return f"(?a:{'|'.join(words)})"
 
 
 def _counted(names_in_order: str, first: int, step: int = 1) -> dict[str, int]:
@@ -32,7 +41,7 @@ SPELLED: Final = {
     **CARDINALS,
     **_counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3),
 }
-CARDINAL_PATTERN: Final = rf"(?:(?:{'|'.join(_TENS)})[ -])?(?:one|{'|'.join(CARDINALS)})"
+CARDINAL_PATTERN: Final = rf"(?:{one_of(_TENS)}[ -])?{one_of(('one', *CARDINALS))}"
 """A number from one to ninety-nine in words, as a regular expression."""
 
 _LARGE_ORDINALS: Final = {
@@ -55,12 +64,12 @@ _WORTH_READING: Final = re.compile(rf"{_ANY}|ty-(?:one|first)", re.IGNORECASE)
 _GAP: Final = "[ \u00a0\u202f-]"
 _AND: Final = f"{_GAP}and{_GAP}"
 _SMALL: Final = rf"{CARDINAL_PATTERN}\b"
-_TEN: Final = rf"(?:{'|'.join(_TENS)}){_GAP}"
-_ORDINAL: Final = rf"(?:{_TEN})?(?:{'|'.join(ORDINALS)})\b"
+_TEN: Final = rf"{one_of(_TENS)}{_GAP}"
+_ORDINAL: Final = rf"(?:{_TEN})?{one_of(ORDINALS)}\b"
 # Without "and": "a hundred third-party tools" are not the 103rd ones.
-_LARGE_ORDINAL: Final = rf"(?:{_TEN}(?:{'|'.join(ORDINALS)})|{'|'.join(_LARGE_ORDINALS)})\b"
+_LARGE_ORDINAL: Final = rf"(?:{_TEN}{one_of(ORDINALS)}|{one_of(_LARGE_ORDINALS)})\b"
 _NO_MORE: Final = rf"(?!{_GAP}(?:{_ANY}|dozen)(?:th|s|ths)?\b)"
-_AND_ONE: Final = rf"(?P<small>(?:{'|'.join(_TENS)})-(?:one|first))\b{_NO_MORE}"
+_AND_ONE: Final = rf"(?P<small>{one_of(_TENS)}-(?:one|first))\b{_NO_MORE}"
 _PART: Final = (  # half a million, two and a half million, a million and a half
     rf"(?:(?P<part>half|(?:a|one){_GAP}quarter(?:{_GAP}of)?|three{_GAP}quarters{_GAP}of){_GAP}an?"
     rf"|(?P<with_half>{_SMALL}){_AND}(?:a|one){_GAP}half){_GAP}(?P<of>{_ANY})\b"

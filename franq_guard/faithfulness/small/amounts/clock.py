@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.numerals import CARDINALS
+from franq_guard.faithfulness.small.numerals import CARDINALS, one_of
 
 
 class Time(NamedTuple):
@@ -30,7 +30,7 @@ _CLOCK: Final = re.compile(
 _CLOCK_24: Final = re.compile(r"(?<![\w:.,/])(?P<hour>0\d|1\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])")
 _EARLY: Final = re.compile(r"(?<![\w:.,/])(?P<hour>[1-9]):(?P<minute>[0-5]\d)(?![\d:])")
 _NAMED: Final = {"midnight": 0, "noon": 12, "midday": 12}
-_NAMED_TIME: Final = re.compile(rf"\b(?:{'|'.join(_NAMED)})\b", re.IGNORECASE)
+_NAMED_TIME: Final = re.compile(rf"\b{one_of(_NAMED)}\b", re.IGNORECASE)
 
 _HOURS: Final = {"one": 1, **{word: n for word, n in CARDINALS.items() if n <= _TWELVE}}
 _MINUTES: Final = {
@@ -44,9 +44,9 @@ _DAYTIMES: Final = {
     "at night": (20, 21, 22, 23, 0, 1, 2, 3, 4, 5),
 }
 _IN_WORDS: Final = re.compile(
-    rf"(?<![\w:.,/-])(?:(?P<minutes>{'|'.join(_MINUTES)}) (?P<side>past|to) )?"
-    rf"(?P<hour>{'|'.join(_HOURS)}|\d{{1,2}})(?:[:.](?P<minute>[0-5]\d)| o['’]clock)?"
-    rf"(?:,? (?P<daytime>{'|'.join(_DAYTIMES)}))?\b(?![:/-]?\d)",
+    rf"(?<![\w:.,/-])(?:(?P<minutes>{one_of(_MINUTES)}) (?P<side>past|to) )?"
+    rf"(?P<hour>{one_of(_HOURS)}|\d{{1,2}})(?:[:.](?P<minute>[0-5]\d)| o['’]clock)?"
+    rf"(?:,? (?P<daytime>{one_of(_DAYTIMES)}))?\b(?![:/-]?\d)",
     re.IGNORECASE,
 )
 

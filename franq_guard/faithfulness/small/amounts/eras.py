@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from franq_guard.faithfulness.small.numerals import ORDINALS
+from franq_guard.faithfulness.small.numerals import ORDINALS, one_of
 from franq_guard.faithfulness.small.rewritten import Change, rewritten
 
 _YEAR: Final = re.compile(r"(?<![\w.,:/–-])(?:1\d{3}|20\d\d)(?![\w]|[.,:/–-]\d)")
@@ -23,7 +23,7 @@ _WITHIN: Final = re.compile(
 """Before an era that something lies in; what is "before the 1960s" or at their "end" is not."""
 _ERA: Final = re.compile(
     r"\bthe (?:(?P<part>early|mid|late)[ -])?"
-    rf"(?:(?P<decade>(?:1\d|20)\d0)s|(?:(?P<century>\d\d)(?:st|nd|rd|th)|(?P<word>{'|'.join(_CENTURIES)}))"
+    rf"(?:(?P<decade>(?:1\d|20)\d0)s|(?:(?P<century>\d\d)(?:st|nd|rd|th)|(?P<word>{one_of(_CENTURIES)}))"
     r" century)\b(?! BC)",
     re.IGNORECASE,
 )

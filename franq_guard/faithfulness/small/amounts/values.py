@@ -25,7 +25,13 @@ from franq_guard.faithfulness.small.amounts.units import (
     Unit,
     unit_of,
 )
-from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, ORDINALS, in_digits
+from franq_guard.faithfulness.small.numerals import (
+    CARDINAL_PATTERN,
+    CARDINALS,
+    ORDINALS,
+    in_digits,
+    one_of,
+)
 from franq_guard.faithfulness.small.words import MONTHS, STOPWORDS, stem
 
 Value = tuple[object, ...]
@@ -50,7 +56,7 @@ class Amount(NamedTuple):
 
 
 _BLANKS: Final = " \u00a0\u2009\u202f"
-_MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)})[a-z]*\.?"
+_MONTH: Final = rf"(?P<month>{one_of(MONTHS)})[a-z]*\.?"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>\d{4})\b"
 _DATES: Final = [
@@ -75,7 +81,7 @@ _FEASTS: Final = {
     "boxing day": (12, 26),
     "new year's eve": (12, 31),
 }
-_FEAST: Final = re.compile("|".join(_FEASTS).replace("'", "['’]"), re.IGNORECASE)
+_FEAST: Final = re.compile(one_of(_FEASTS).replace("'", "['’]"), re.IGNORECASE)
 _WHOLE: Final = (
     rf"[^\D0]\d{{0,2}}(?:(?:[,'’{_BLANKS}]\d{{3}})+(?!\d)|(?:\.\d{{3}}){{2,}}(?!\d)"
     r"|(?:\.\d{3})+(?=,\d\d?\b))|0(?!\d)|[^\D0]\d*"
@@ -124,16 +130,16 @@ _BY_A_SHARE: Final = (  # "a quarter fewer"
     "more less fewer off higher lower larger smaller cheaper dearer longer shorter faster slower "
     "heavier lighter"
 ).replace(" ", "|")
+_PARTS: Final = {"half": 2, "quarter": 4, "fifth": 5, "eighth": 8, "tenth": 10, "twentieth": 20}
 _SHARE: Final = re.compile(
     r"(?P<other>\b(?:the|an?|th[ai]t|each|its|his|her|their|one|first|second) (?:\w+ )?half)"
     r"|(?P<by>\b(?:by|than) )?"
-    r"(?P<share>\b(?:(?P<count>an?|one|two|three|four|seven|nine)[ -])?"
-    r"(?P<part>half|quarter|fifth|eighth|tenth|twentieth)s?\b)"
+    r"(?P<share>\b(?:(?P<count>(?a:an?|one|two|three|four|seven|nine))[ -])?"
+    rf"(?P<part>{one_of(_PARTS)})s?\b)"
     rf"(?P<of> of (?!an?\b|\d|the year\b)| the\b|(?= (?:{_BY_A_SHARE})\b))?"
     r"(?P<ends>(?=\s*(?:[.,;:)!?]|$)|\s(?:from|since|compared|between|in|over|during|on)\b))?",
     re.IGNORECASE,
 )
-_PARTS: Final = {"half": 2, "quarter": 4, "fifth": 5, "eighth": 8, "tenth": 10, "twentieth": 20}
 _COUNT: Final = rf"\d{{1,3}}|{CARDINAL_PATTERN}"
 _OUT_OF: Final = re.compile(
     rf"(?<![\w.,/-])(?P<few>{_COUNT}) (?:in|out of)(?: every)? (?P<many>{_COUNT})\b(?![.,:/-]?\d)",
@@ -141,7 +147,7 @@ _OUT_OF: Final = re.compile(
 )
 _ONE: Final = word_set("a an one")
 _QUARTER: Final = re.compile(
-    r"\b(?:Q(?P<digit>[1-4])|(?P<word>first|second|third|fourth) quarter)\b"
+    r"\b(?:Q(?P<digit>[1-4])|(?P<word>(?a:first|second|third|fourth)) quarter)\b"
     r"(?P<dated>(?: of)? (?P<year>\d{4})\b)?",
     re.IGNORECASE,
 )

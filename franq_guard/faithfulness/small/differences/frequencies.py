@@ -9,7 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.numerals import CARDINALS, ORDINALS
+from franq_guard.faithfulness.small.numerals import CARDINALS, ORDINALS, one_of
 from franq_guard.faithfulness.small.rewritten import rewritten
 from franq_guard.faithfulness.small.words import stem
 from franq_guard.records import Span
@@ -18,7 +18,7 @@ _STEPS: Final = {"other": 2} | {
     word: number for word, number in {**CARDINALS, **ORDINALS}.items() if number > 1
 }
 _EVERY: Final = re.compile(
-    rf"\b(?:every|each)(?: (?:(?P<step>{'|'.join(_STEPS)})|(?P<digits>\d{{1,3}})(?:nd|rd|th)?))?"
+    rf"\b(?:every|each)(?: (?:(?P<step>{one_of(_STEPS)})|(?P<digits>\d{{1,3}})(?:nd|rd|th)?))?"
     r" (?P<what>[^\W\d_]+)",
     re.I,
 )
@@ -27,7 +27,7 @@ _ADVERBS: Final = {
     "monthly": ("month", 1), "quarterly": ("quarter", 1), "yearly": ("year", 1),
     "annually": ("year", 1),
 }  # fmt: skip
-_ADVERB: Final = re.compile(rf"\b(?:{'|'.join(_ADVERBS)})\b", re.I)
+_ADVERB: Final = re.compile(rf"\b{one_of(_ADVERBS)}\b", re.I)
 _ADJECTIVE: Final = re.compile(r"\w+ly\b(?= [a-z])", re.I)
 """An adverb of `_ADVERBS` before the noun that it is an adjective of."""
 _EQUAL: Final = {
