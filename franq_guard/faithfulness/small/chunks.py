@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from franq_guard.basics.text import trimmed
@@ -72,7 +73,7 @@ def chunks(text: str, budget: int) -> list[Span]:
     Returns:
         Character ranges of the chunks, in order; none where `text` is blank.
     """
-    spans = [piece for span in sentences(text) for piece in windows(text, span, budget)]
+    spans = pieces(text, budget)
     sizes = [size(text[a:b]) for a, b in spans]
     total = sum(sizes)
     target = total / max(1, -(-total // budget))
@@ -85,6 +86,12 @@ def chunks(text: str, budget: int) -> list[Span]:
             out.append((start, end))
             filled = more
     return out
+
+
+@lru_cache(maxsize=256)  # score, evidence and the three classes of a claim need those of a passage
+def pieces(text: str, budget: int) -> tuple[Span, ...]:
+    """Return the sentences of `text`; one over the budget is cut at white space."""
+    return tuple(piece for span in sentences(text) for piece in windows(text, span, budget))
 
 
 def windows(text: str, span: Span, budget: int) -> list[Span]:

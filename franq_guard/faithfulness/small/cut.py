@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
+from franq_guard.faithfulness.small.chunks import chunks, pieces
 from franq_guard.faithfulness.small.comparing.compared import compared
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, CLAIM_TOKENS
 from franq_guard.faithfulness.small.features import overlap
@@ -92,14 +92,13 @@ def claim_pieces(claim: str) -> list[str]:
 
     One without a letter or digit ("🎉.") states nothing: it would only raise or lower the mean.
     """
-    spans = [piece for span in sentences(claim) for piece in windows(claim, span, CLAIM_TOKENS)]
-    found = [claim[a:b] for a, b in spans]
+    found = [claim[a:b] for a, b in pieces(claim, CLAIM_TOKENS)]
     return [piece for piece in found if any(map(str.isalnum, piece))] or found
 
 
-def stretches(text: str) -> list[Span]:
+def stretches(text: str) -> tuple[Span, ...]:
     """The sentences of a text; those that are too long for the encoder are cut into pieces."""
-    return [span for whole in sentences(text) for span in windows(text, whole, CHUNK_TOKENS)]
+    return pieces(text, CHUNK_TOKENS)
 
 
 def chunk_texts(context: str) -> list[str]:
