@@ -33,8 +33,13 @@ _ANNOUNCES = frozenset({"lead-in", "heading", "table header", "citation", "link"
 """Reasons why a stretch is no claim for which it says nothing without claims around it."""
 _CLOSING = ".!?…,;:。！？ \n"
 _OF_LINKS = ("[", "(")
-_LINK = re.compile(r"\[[^\[\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])[*_~`\"”’)\]]*")
-"""A link in Markdown, with the marks that close what is around it."""
+_UNBROKEN = re.compile(
+    r"(?:\[(?:[^\[\]\n]|!\[[^\[\]\n]*\]\([^()\n]*\))*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])"
+    r"|(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))[*_~`\"”’)\]]*"
+)
+"""A link or code within a line in Markdown, with the marks that close what is around it."""
+_OPENS_QUOTE = re.compile(r"(?<=\s)[\"“«]+\Z")
+"""Belongs to the next sentence."""
 MAY_BE_WEAK: tuple[Label, ...] = (*WEAK, "unclear")
 """Labels that a policy may act against, worst first."""
 _WORST_FIRST: tuple[Label, ...] = (*MAY_BE_WEAK, "unverified")
@@ -315,14 +320,14 @@ def _labels_at(
 ) -> dict[int, Label]:
     """The worst label of the claims that end at each position."""
     marks: dict[int, Label] = {}
-    links = [link.span() for link in _LINK.finditer(answer)]
+    unbroken = [found.span() for found in _UNBROKEN.finditer(answer)]
     for verdict in verdicts:
         if verdict.label in labels:
             # A claim that was not found in the answer gets its mark at the end of the answer.
             at = _end_of_words(answer, _last_words(answer, verdict.claim))
-            k = bisect_left(links, (at,)) - 1
-            if k >= 0 and at < links[k][1]:  # a mark within would break the link, or be part of it
-                at = links[k][1]
+            k = bisect_left(unbroken, (at,)) - 1
+            if k >= 0 and at < unbroken[k][1]:  # a mark within would break it, or be part of it
+                at = unbroken[k][1]
             marks[at] = min(marks.get(at, verdict.label), verdict.label, key=_WORST_FIRST.index)
     return marks
 
@@ -338,7 +343,7 @@ def _last_words(answer: str, claim: Claim) -> Span:
 def _end_of_words(answer: str, span: Span) -> int:
     """The end of the span without its closing punctuation."""
     start, end = span
-    words = answer[start:end].rstrip(_CLOSING)
+    words = _OPENS_QUOTE.sub("", answer[start:end].rstrip(_CLOSING)).rstrip(_CLOSING)
     return start + len(words) if words else end
 
 

@@ -351,11 +351,15 @@ def test_a_mark_never_becomes_a_markdown_link(answer, text):
         ("It is in [Ulm](http://a.org/Ulm_(city)).", "It is in [Ulm](http://a.org/Ulm_(city)) {}."),
         ("It is in [Ulm][u], too.", "It is in [Ulm][u] {}, too."),
         ("It is in Ulm [1](http://a.org).", "It is in Ulm {} [1](http://a.org)."),
+        ("It is [![Ulm](u.png)](http://a.org).", "It is [![Ulm](u.png)](http://a.org) {}."),
+        ("It is in **`--in a::Ulm.x`**, too.", "It is in **`--in a::Ulm.x`** {}, too."),
+        ('It is in Ulm. "It is.', 'It is in Ulm {}. "It is.'),
     ],
 )
-def test_a_mark_stands_behind_a_link_and_not_in_it(answer, text):
+def test_a_mark_stands_behind_a_link_or_code_and_not_in_it(answer, text):
     end = answer.index("Ulm") + 3
     end += answer[end : end + 2] == "]("  # where the splitter takes the address for a source
+    end += 3 * answer.startswith('. "', end)  # where it takes a quotation mark for a closing one
     wrong = Verdict(Claim("It is in Ulm.", ((0, end),)), 0.1, 0.1, 0.5, 0.5, {}, "false")
     assert Policy().apply(answer, [wrong]) == text.format("[likely false]")
     unsure = replace(wrong, p_true=None, label="unverified")
