@@ -198,12 +198,14 @@ class Policy:
         """:meth:`apply` for an unfinished answer; never returns the replacement.
 
         Only at the end of an answer is it known whether a replacement is needed. For ``annotate``
-        and ``filter``: with these a new claim does not change the text of earlier claims.
+        and ``filter``: with these a new claim does not change the text of earlier claims. What
+        ``filter`` leaves of the answer has no heading or lead-in at its end, because what follows
+        it may be removed.
         """
         if self.action == "annotate":
             return self._annotated(answer, verdicts)
         weak = [i for i, verdict in enumerate(verdicts) if self.is_weak(verdict)]
-        return self._filter(answer, verdicts, weak)
+        return self._filter(answer, verdicts, weak, goes_on=True)
 
     def on_failure(self, answer: str, verdicts: Sequence[Verdict]) -> str:
         """The text to return if a custom action raised an exception."""
@@ -214,7 +216,9 @@ class Policy:
     def _annotated(self, answer: str, verdicts: Sequence[Verdict]) -> str:
         return _insert(answer, _all_marks(answer, verdicts, self.marked))
 
-    def _filter(self, answer: str, verdicts: Sequence[Verdict], weak: list[int]) -> str:
+    def _filter(
+        self, answer: str, verdicts: Sequence[Verdict], weak: list[int], *, goes_on: bool = False
+    ) -> str:
         """The answer without its weak claims; empty if nothing is left."""
         from franq_guard.claims import remove_claims
 
@@ -222,12 +226,12 @@ class Policy:
         flagged = set(weak)
         left = [verdict for i, verdict in enumerate(verdicts) if i not in flagged]
         marks = _all_marks(answer, left, ("unverified",))
-        if not weak:
+        if not (weak or goes_on):
             return _insert(answer, marks)
         if not all(verdicts[i].claim.spans for i in weak):
             return ""  # it is not known which words to remove
         claims = _shifted(verdicts, marks)
-        kept = remove_claims(_insert(answer, marks), claims, weak)
+        kept = remove_claims(_insert(answer, marks), claims, weak, goes_on=goes_on)
         return kept if kept.strip() else ""
 
 

@@ -314,6 +314,19 @@ def test_filter_of_an_empty_answer_is_empty():
     assert Policy(action="filter").apply("", []) == ""
 
 
+@pytest.mark.parametrize("head", ["## Size", "Its parts:", "# Rome\n\n**Size**"])
+def test_of_an_unfinished_answer_no_heading_is_left_at_the_end(head):
+    """What comes may be removed: only then is it known whether the heading stays."""
+    answer = f"Rome is big.\n\n{head}"
+    found = [
+        Verdict(claim, 0.9, 0.9, 0.5, 0.5, {}, "not-a-claim" if claim.not_a_claim else "supported")
+        for claim in RuleSplitter().split(f"{answer}\n")
+    ]
+    policy = Policy(action="filter")
+    assert policy.so_far(answer, found) == "Rome is big."
+    assert policy.apply(answer, found) == Policy().so_far(answer, found) == answer
+
+
 def test_actions_that_return_no_text_are_refused():
     with pytest.raises(TypeError, match="int"):
         Policy(action=lambda answer, verdicts: 5).apply(ANSWER, [])

@@ -70,7 +70,7 @@ _TASK = re.compile(r"\[[ xX✓✔]?\][ \t]+")
 """The box of a task, behind the mark of its item: "- [x] Waterproof"."""
 _BOX = re.compile(r"[ \t]*\[[ x✓✔]\][ \t]+(?=\S)")
 """The box that is the only mark of its line; "[X] was founded in 1900" may lack a name."""
-_DELIMITER_ROW = re.compile(
+DELIMITER_ROW = re.compile(
     r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*+:?-*+:?[ \t]*+)*+$"
 )  # ++ and *+: a row of empty cells is read in one way only
 _HTML_HEAD = re.compile(r"[ \t]*<th\b(?!.*<td\b)", re.I)
@@ -260,7 +260,7 @@ def _tables(text: str, found: list[Block]) -> list[Block]:
     for block in found:
         line = text[block.start : block.end]
         piped = block.kind == "paragraph" and "|" in line
-        if piped and _DELIMITER_ROW.match(line) and out and "|" in _source(text, out[-1]):
+        if piped and DELIMITER_ROW.match(line) and out and "|" in _source(text, out[-1]):
             head = out.pop()
             out.append(Block("table_head", head.start, head.end, _cells(text, head)))
             in_table = True

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from franq_guard.basics.text import with_line_feeds
-from franq_guard.claims.blocks import UNDERLINE, Block, blocks
+from franq_guard.claims.blocks import Block, blocks
+from franq_guard.claims.outline import Outline, end_of_line, underline
 from franq_guard.claims.rebuild import rebuild
 from franq_guard.claims.rules.bare_answers import says_yes_or_no
 from franq_guard.claims.sentences import sentences
@@ -22,6 +25,15 @@ _UNPAIRED = frozenset({"br", "hr", "img", "li", "p"})
 """Tags that may stand alone."""
 _BLANK_LINE = re.compile(r"[ \t]*\n")
 _NEXT_IN_CELL = re.compile(r" (?=[^\s|])")
+_HEADS = frozenset({"heading", "lead-in", "table header"})
+"""Why a sentence is no claim that only says what is below it; a header may have no row yet."""
+_MARK = re.compile(
+    r"(?P<opens>(?<![\w*_~\\])(?:\*{1,3}|_{1,3}|~~)(?=[^\s*_~]))"
+    r"|(?<=[^\s*_~\\])(?:\*{1,3}|_{1,3}|~~)(?![\w*_~])"
+    r"|<(?P<tag>/?(?:b|i|u|em|strong|mark|small|sup|sub|span|font|del))\b[^<>\n]*>",
+    re.I,
+)
+"""What begins or ends emphasis, in Markdown or HTML."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,32 +45,46 @@ class _Edit:
     text: str = ""
 
 
-def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> str:
+def remove_claims(
+    text: str, claims: Sequence[Claim], drop: Collection[int], *, goes_on: bool = False
+) -> str:
     """``text`` without the claims at the indices in ``drop``; what remains is correct prose.
 
     If a sentence's first claim is kept, the dropped claims are cut out with their commas and
     conjunctions. If not, the sentence is rewritten from the texts of the kept claims with their
     citations, without those that repeat a dropped claim. If no claim is kept, the sentence is
     removed with its list marker or table row. Numbered lists are renumbered. Of claims with
-    ``not_a_claim`` only "Yes." and the like are removed, with the claim beside it that says what:
-    alone it would state the same. If ``drop`` is empty, ``text`` is returned unchanged.
+    ``not_a_claim`` only "Yes." and the like are removed, with the claim beside it that says what
+    (alone it would state the same), and a heading, a lead-in ("The parts:") or the header of a
+    table if all that was below it is removed. If ``drop`` is empty, ``text`` is returned unchanged.
+
+    Args:
+        text: the answer.
+        claims: of the answer, in order.
+        drop: the indices of those to remove.
+        goes_on: whether more text follows: headings and lead-ins at the end, of which nobody knows
+            yet whether anything stays below them, are then left out.
 
     Raises:
         IndexError: if an index in ``drop`` is not one of ``claims``.
     """
     dropped = {range(len(claims))[k] for k in drop}
     dropped = {k for k in dropped if claims[k].not_a_claim is None}
-    if not dropped:
+    if not (dropped or goes_on):
         return text
     dropped |= {k for k, claim in enumerate(claims) if _goes_with(claims, k) in dropped}
     placed = _Placed(claims, dropped)
     found = blocks(text)
+    outline = Outline(with_line_feeds(text), found, goes_on=goes_on)
     edits: list[_Edit] = []
     gone: list[Block] = []
-    for block in found:
-        if not placed.touches(block.start, block.end):
-            continue
-        change = _row_edits(text, block, placed) if block.cells else _prose(text, block, placed)
+    for i in reversed(range(len(found))):
+        block = found[i]
+        emptied = outline.is_emptied(i)
+        if emptied:
+            placed.dropped.update(_heads(text, block, placed))
+        change = _edits(text, block, placed, emptied=emptied)
+        outline.add(is_left=change is not None)
         if change is None:
             gone.append(block)
         else:
@@ -76,15 +102,15 @@ def _goes_with(claims: Sequence[Claim], k: int) -> int | None:
 class _Placed:
     """The claims, looked up by their place in the text."""
 
-    def __init__(self, claims: Sequence[Claim], dropped: Collection[int]) -> None:
+    def __init__(self, claims: Sequence[Claim], dropped: set[int]) -> None:
         self.claims = claims
         self.dropped = dropped
         self._spans = sorted((s[0], s[1], k) for k, c in enumerate(claims) for s in c.spans)
-        self._longest = max((b - a for a, b, _ in self._spans), default=0)
+        self._ends = list(accumulate((end for _, end, _ in self._spans), max))
 
     def inside(self, start: int, end: int) -> list[int]:
         """Indices of the claims that overlap ``start:end``, by their first place there."""
-        k = bisect_left(self._spans, (start - self._longest,))
+        k = bisect_right(self._ends, start)  # all before end before it
         out: dict[int, None] = {}
         while k < len(self._spans) and self._spans[k][0] < end:
             if self._spans[k][1] > start:
@@ -92,28 +118,71 @@ class _Placed:
             k += 1
         return list(out)
 
-    def touches(self, start: int, end: int) -> bool:
-        """Whether a dropped claim has words in ``start:end``."""
-        return any(k in self.dropped for k in self.inside(start, end))
+    def is_dropped(self, span: Span) -> bool:
+        """Whether there are claims in a stretch and all of them are dropped."""
+        inside = self.inside(*span)
+        return bool(inside) and self.dropped.issuperset(inside)
 
 
-def _prose(text: str, block: Block, placed: _Placed) -> list[_Edit] | None:
-    """The edits for a block of sentences; None if nothing of it is left."""
+def _heads(text: str, block: Block, placed: _Placed) -> list[int]:
+    """The claims of a heading, or of the last sentence of a block, if they state nothing."""
+    if block.kind in {"heading", "table_head"}:
+        inside = placed.inside(block.start, block.end)
+        is_head = placed.dropped.issuperset(
+            k for k in inside if placed.claims[k].not_a_claim is None
+        )
+    else:
+        inside = placed.inside(*sentences(text, block.start, block.end)[-1])
+        is_head = all(placed.claims[k].not_a_claim in _HEADS for k in inside)
+    return inside if is_head else []
+
+
+def _edits(text: str, block: Block, placed: _Placed, *, emptied: bool) -> list[_Edit] | None:
+    """The edits for a block; None if nothing of it is left."""
+    if placed.dropped.isdisjoint(placed.inside(block.start, block.end)):
+        return []
+    if block.cells:
+        return _row_edits(text, block, placed, emptied=emptied)
+    left = _prose(text, block, placed)
+    return None if left is None else [_Edit(block.start, block.end, left)]
+
+
+def _prose(text: str, block: Block, placed: _Placed) -> str | None:
+    """What is left of a block of sentences; None if nothing is."""
     spans = sentences(text, block.start, block.end)
-    new = [_sentence(text, span, placed) for span in spans]
-    if not any(new):
-        return None
-    edits: list[_Edit] = []
-    last_kept = max(k for k, written in enumerate(new) if written)
-    for k, (span, written) in enumerate(zip(spans, new, strict=True)):
+    left, before = "", -1
+    for k, span in enumerate(spans):
+        written = _sentence(text, span, placed)
         if written:
-            if written != text[slice(*span)]:
-                edits.append(_Edit(*span, written))
-        elif k < last_kept:
-            edits.append(_Edit(span[0], spans[k + 1][0]))
+            gap = text[spans[before][1] : spans[before + 1][0]] if left else ""
+            left, before = f"{left}{gap}{written}", k
+    return _without_loose_marks(text[block.start : block.end], left) if left else None
+
+
+def _without_loose_marks(source: str, left: str) -> str:
+    """``left`` without the marks of emphasis whose other half was removed from ``source``."""
+    known = Counter(mark for mark, _ in _loose_marks(source))
+    for mark, (start, end) in reversed(_loose_marks(left)):
+        if not known[mark]:
+            left = left[:start] + left[end:]
+    return left
+
+
+def _loose_marks(text: str) -> list[tuple[str, Span]]:
+    """The marks of emphasis without their other half, and where they are, in order."""
+    opened: dict[str, Span] = {}
+    loose: list[tuple[str, Span]] = []
+    for found in _MARK.finditer(text):
+        tag = found["tag"]
+        name = (tag or found.group()).lower().removeprefix("/")
+        closes = tag.startswith("/") if tag else not found["opens"]
+        if name in opened and (closes or not tag):  # a mark between two others may be either
+            del opened[name]
+        elif closes:
+            loose.append((name, found.span()))
         else:
-            edits.append(_Edit(spans[k - 1][1], span[1]))
-    return edits
+            opened[name] = found.span()
+    return sorted([*loose, *opened.items()], key=lambda one: one[1])
 
 
 def _sentence(text: str, span: Span, placed: _Placed) -> str:
@@ -133,16 +202,18 @@ def _clipped(claim: Claim, span: Span) -> Claim:
     )
 
 
-def _row_edits(text: str, block: Block, placed: _Placed) -> list[_Edit] | None:
+def _row_edits(text: str, block: Block, placed: _Placed, *, emptied: bool) -> list[_Edit] | None:
     """The edits for a table row: dropped cells are emptied; None if no claim of it is kept."""
     inside = placed.inside(block.start, block.end)
     kept = [k for k in inside if k not in placed.dropped]
-    if not kept and block.kind == "table_head":  # the line below it belongs to it
+    if not kept and block.kind == "table_head" and not emptied:  # the rows need the line below it
         return [_Edit(*cell) for cell in block.cells]
     if not kept:
         return None
-    first = block.cells[0]
+    first, *others = block.cells
     spans = [s for k in inside if k in placed.dropped for s in placed.claims[k].spans if s != first]
+    # The marks of a link go with its words, and a citation with what it is cited for.
+    spans += [cell for cell in others if placed.is_dropped(cell)]
     taken = [s for k in kept for s in placed.claims[k].spans]
     return [_Edit(a, b + bool(_NEXT_IN_CELL.match(text, b))) for a, b in subtract(spans, taken)]
 
@@ -175,18 +246,19 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
     only the emptied block is removed, with its tags.
     """
     text, lost = with_line_feeds(text), {block.start for block in gone}
+    pairs = _in_pairs(text)
     done = 0  # up to here, lines behind a blank line or at the beginning were removed
     for i, block in enumerate(found):
         if block.start not in lost:
             continue
-        start = max(text.rfind("\n", 0, block.start) + 1, 0)
-        end = _end_of_line(text, block.end)
-        if block.kind == "heading" and UNDERLINE.match(text, end, _end_of_line(text, end)):
-            end = _end_of_line(text, end)
-        shared = (i > 0 and found[i - 1].end > start) or (
-            i + 1 < len(found) and found[i + 1].start < end
-        )
-        if shared or not _has_pairs(text[start:end]):
+        before = found[i - 1].end if i else 0
+        start = text.rfind("\n", before, block.start) + 1
+        line = underline(text, block)
+        end = end_of_line(text, line.start() if line else block.end)
+        if (i and not start) or (i + 1 < len(found) and found[i + 1].start < end):
+            yield _Edit(*_with_tags(text, block, before))
+            continue
+        if not _has_pairs(text[start:end], pairs):
             yield _Edit(*_with_tags(text, block, start))
             continue
         above = text.rfind("\n", 0, max(start - 1, 0))
@@ -197,26 +269,25 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
         yield _Edit(start, end)
 
 
-def _end_of_line(text: str, at: int) -> int:
-    """Where the next line begins."""
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end + 1
+def _in_pairs(text: str) -> set[str]:
+    """The names of all tags that are closed somewhere; not "<name>" for what a reader fills in."""
+    return {m[2].lower() for m in _TAG.finditer(text) if m[1]} - _UNPAIRED
 
 
-def _has_pairs(line: str) -> bool:
-    """Whether each tag of the line has its other half there."""
-    tags = [(m[2].lower(), m[1]) for m in _TAG.finditer(line) if m[2].lower() not in _UNPAIRED]
+def _has_pairs(line: str, pairs: Collection[str]) -> bool:
+    """Whether each tag of the line that comes in pairs has its other half there."""
+    tags = [(m[2].lower(), m[1]) for m in _TAG.finditer(line) if m[2].lower() in pairs]
     opened, closed = ([name for name, mark in tags if mark == x] for x in ("", "/"))
     return sorted(opened) == sorted(closed)
 
 
-def _with_tags(text: str, block: Block, line: int) -> Span:
-    """The range of a block of the line that begins at ``line``, with "<li>" and "</li>" around."""
-    opening = _TAG_BEFORE.search(text[line : block.start])
+def _with_tags(text: str, block: Block, start: int) -> Span:
+    """The range of a block with the "<li>" and "</li>" around it, from ``start`` on."""
+    opening = _TAG_BEFORE.search(text[start : block.start])
     if opening is None:
         return block.start, block.end
     closing = re.compile(rf"\s*</{opening[1]}\s*>", re.I).match(text, block.end)
-    return (line + opening.start(), closing.end()) if closing else (block.start, block.end)
+    return (start + opening.start(), closing.end()) if closing else (block.start, block.end)
 
 
 def _apply(text: str, edits: Sequence[_Edit]) -> str:

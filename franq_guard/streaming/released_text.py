@@ -120,12 +120,15 @@ class ReleasedText:
         return self.text == before.released + text[before.at : self.end] and self._is_clean(text)
 
     def _is_clean(self, text: str) -> bool:
-        """Whether what was removed cannot change the text of later blocks.
+        """Whether nothing is held back, and what was removed cannot change later blocks.
 
-        Removing a block also removes its line and a blank line, and renumbers the rest of a list.
+        Removing a block also removes its line and a blank line, and renumbers the rest of a list. A
+        heading is held back until something stays below it.
         """
         base = self._base
         recent = self.verdicts[base.verdicts :]
+        if recent and recent[-1].claim.not_a_claim is not None:
+            return False
         weak = {end for v in recent if self._policy.is_weak(v) for _, end in v.claim.spans}
         if not weak:
             return True

@@ -2,7 +2,9 @@
 
 import pytest
 
+import franq_guard.claims.removal
 from franq_guard.claims import RuleSplitter, remove_claims
+from franq_guard.records import Claim
 
 LONG = 60_000
 
@@ -29,6 +31,39 @@ def test_a_long_run_of_one_mark_is_read_once(answer):
     claims = RuleSplitter().split(answer)
     assert claims
     remove_claims(answer, claims, range(1, len(claims)))
+
+
+@pytest.mark.parametrize("item", ["<li>It is red.</li>", "<p>It is red.</p>", "It is red.<br>"])
+def test_a_line_of_many_items_is_not_read_with_each(item, monkeypatch):
+    looked_at = []
+
+    def counted(text, block, start):
+        looked_at.append(block.start - start)
+        return with_tags(text, block, start)
+
+    with_tags = franq_guard.claims.removal._with_tags
+    monkeypatch.setattr(franq_guard.claims.removal, "_with_tags", counted)
+    answer = f"<ul>{item * 200}It is big.</ul>"
+    claims = RuleSplitter().split(answer)
+    left = remove_claims(answer, claims, range(200))
+    assert "red" not in left
+    assert left.count("big") == 1
+    assert sum(looked_at) < len(answer)
+
+
+def test_behind_a_long_claim_the_others_are_not_all_looked_at():
+    class Counted(list):
+        reads = 0
+
+        def __getitem__(self, k):
+            Counted.reads += 1
+            return super().__getitem__(k)
+
+    short = [Claim("It is.", ((k, k + 6),)) for k in range(50_000, 70_000, 10)]
+    placed = franq_guard.claims.removal._Placed([Claim("It is.", ((0, 50_000),)), *short], set())
+    placed._spans = Counted(placed._spans)
+    assert placed.inside(69_000, 69_010) == [1901]
+    assert Counted.reads < 30
 
 
 def test_a_table_row_of_empty_cells_is_a_row():

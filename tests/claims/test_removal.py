@@ -164,6 +164,7 @@ def test_an_aside_goes_with_the_words_it_hangs_on():
         ("- One is odd.\n- Two is even.\n\nTen is even.", (0, 1), "Ten is even."),
         ("**One is odd.** Two is even.", (1,), "**One is odd.**"),
         ("**Is one odd?** It is. Two is even.", (2,), "**Is one odd?** It is."),
+        ("1. Run `cut <name>`, since it is old.\n2. Two is even.", (0,), "1. Two is even."),
     ],
 )
 def test_sentences_items_and_paragraphs_go_whole(answer, drop, expected):
@@ -176,6 +177,92 @@ TABLE = "| City | Size | Age |\n|---|---|---|\n| Rome | big | old |\n| Bonn | sm
 def test_tables_lose_cells_or_rows():
     assert without(TABLE, 1) == TABLE.replace(" big ", "  ")
     assert without(TABLE, 1, 2) == TABLE.replace("| Rome | big | old |\n", "")
+    assert without(f"{TABLE}\nOne is odd.", 1, 2, 3, 4) == "One is odd."
+
+
+def test_an_emptied_cell_keeps_no_link_or_citation():
+    linked = TABLE.replace("big", "[big](#size)").replace("small", "small [2]")
+    assert without(linked, 1, 3) == TABLE.replace(" big ", "  ").replace(" small ", "  ")
+
+
+BOLD = "**One is odd. Two is even.** Ten is even."
+
+
+@pytest.mark.parametrize(
+    ("answer", "drop", "expected"),
+    [
+        (BOLD, (0,), "Two is even. Ten is even."),
+        (BOLD, (1,), "One is odd. Ten is even."),
+        (BOLD, (0, 1), "Ten is even."),
+        (BOLD, (2,), "**One is odd. Two is even.**"),
+        ("*One is odd. Two is even.*", (1,), "One is odd."),
+        ("~~One is odd. Two is even.~~ Ten is even.", (1,), "One is odd. Ten is even."),
+        ("<b>One is odd. Two is even.</b> Ten is even.", (0,), "Two is even. Ten is even."),
+        ("**One is odd. What is two?**\n- Ten is even.", (0,), "What is two?\n- Ten is even."),
+        (
+            "**One is odd, and it is small. Two is even.** Ten is even.",
+            (1,),
+            "One is odd. Two is even. Ten is even.",
+        ),
+        ("One is odd. It costs 5* a day. *Two is even.", (0,), "It costs 5* a day. *Two is even."),
+        ("Two is 2*3. One is odd. It is *2*3*.", (1,), "Two is 2*3. It is *2*3*."),
+        ("Use `**a`. One is odd. Use `b**`.", (1,), "Use `**a`. Use `b**`."),
+    ],
+)
+def test_marks_of_emphasis_stay_in_pairs(answer, drop, expected):
+    assert without(answer, *drop) == expected
+
+
+SECTIONS = "# Rome\n\n## Size\n\nIt is big.\n\n## Age\n\nIt is old.\n"
+UNDERLINED = "Rome\n====\n\nSize\n----\nIt is big.\n\nAge\n----\nIt is old.\n"
+PARTS = "One is odd. Parts:\n- It is big.\n- It is old.\n\nTwo is even."
+NESTED_PARTS = "- Big parts:\n  - It is red.\n- Old parts:\n  - It is tall.\n"
+TITLES = "1. **Size**\n   - It is big.\n2. **Age**\n   It is old.\n3. **Hue**\n   It is red.\n"
+BOLD_HEADINGS = "One is odd.\n\n**Size**\n- It is big.\n\n**Age**\n\nIt is old.\n\nIt is red.\n"
+PLAIN = "It is red.\n\n## Size\n\n### In metres\n\nIt is big.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "drop", "expected"),
+    [
+        (SECTIONS, (2,), "# Rome\n\n## Age\n\nIt is old.\n"),
+        (SECTIONS, (4,), "# Rome\n\n## Size\n\nIt is big.\n"),
+        (SECTIONS, (2, 4), ""),
+        (UNDERLINED, (2,), "Rome\n====\n\nAge\n----\nIt is old.\n"),
+        (PARTS, (2,), PARTS.replace("- It is big.\n", "")),
+        (PARTS, (2, 3), "One is odd.\n\nTwo is even."),
+        (NESTED_PARTS, (1,), "- Old parts:\n  - It is tall.\n"),
+        (TITLES, (1, 5), "1. **Age**\n   It is old.\n"),
+        (BOLD_HEADINGS, (2,), BOLD_HEADINGS.replace("**Size**\n- It is big.\n\n", "")),
+        (BOLD_HEADINGS, (4, 5), "One is odd.\n\n**Size**\n- It is big.\n"),
+        (PLAIN, (3,), "It is red.\n\n"),
+        (f"{PLAIN}Sources:\n[1] Lee", (3,), "It is red.\n\nSources:\n[1] Lee"),
+        (f"{PLAIN}```\nf()\n```\n", (3,), f"{PLAIN}```\nf()\n```\n".replace("It is big.\n\n", "")),
+        (
+            "## Is it big?\n\nOne is odd.\n\n# Two\n\nIt is even.",
+            (1,),
+            "# Two\n\nIt is even.",
+        ),
+        ("It is red.\n\n## To do", (0,), "## To do"),
+    ],
+)
+def test_a_heading_or_lead_in_goes_if_nothing_is_left_below_it(answer, drop, expected):
+    assert without(answer, *drop) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("It is red.\n\n## Size\n\n### In metres", "It is red."),
+        ("It is red. Parts:", "It is red."),
+        ("It is red.\n\n| a | b |\n|---|---|", "It is red."),
+        ("It is red.\n\n## Size\n\nIt is big.", "It is red.\n\n## Size\n\nIt is big."),
+        ("It is red.\n\nIs it big?", "It is red.\n\nIs it big?"),
+    ],
+)
+def test_of_text_that_goes_on_no_heading_is_left_at_the_end(answer, expected):
+    claims = RuleSplitter().split(answer)
+    assert remove_claims(answer, claims, [], goes_on=True) == expected
 
 
 def test_what_is_no_claim_is_never_removed():

@@ -435,10 +435,26 @@ def test_nothing_left_is_replaced_at_the_end():
 
 def test_what_only_announced_the_removed_claims_is_followed_by_the_replacement():
     guard = guard_of(policy=Policy(action="filter", replacement="Nothing sure."))
-    text = f"Here is what I found:\n\n- {SENTENCES[3]}\n- Zebras paint walls."
+    text = f"Hello!\n\n- {SENTENCES[3]}\n- Zebras paint walls."
     left, answer = streamed(guard, pieces_of(text))
-    assert "".join(left) == answer.text == "Here is what I found:\n\nNothing sure."
+    assert "".join(left) == answer.text == "Hello!\n\nNothing sure."
     assert guard.check_trace(trace(text)).text == "Nothing sure."
+
+
+def test_a_heading_is_held_back_until_something_stays_below_it():
+    guard = guard_of(policy=Policy(action="filter", replacement="Nothing sure."))
+    text = (
+        f"{SENTENCES[0]}\n\n## Years\n\nIt does.\n\n## Life\n\n{SENTENCES[3]}\n\n## Work\n\n"
+        f"{SENTENCES[3]} {SENTENCES[0]}\n\nThe parts:\n- {SENTENCES[3]}\n\n"
+        f"More parts:\n- {SENTENCES[3]}\n- {SENTENCES[0]}\n\n"
+        f"## Is it old?\n\n{SENTENCES[3]}"
+    )
+    left, answer = streamed(guard, text)
+    assert [piece for piece in left if piece] == [
+        SENTENCES[0], "\n\n## Years\n\nIt does.", f"\n\n## Work\n\n{SENTENCES[0]}",
+        f"\n\nMore parts:\n- {SENTENCES[0]}",
+    ]  # fmt: skip
+    assert guard.check_trace(trace(text)).text == answer.text == "".join(left)
 
 
 NOT_READ = [
@@ -473,8 +489,8 @@ def test_an_answer_that_nobody_read_is_treated_as_in_a_check_of_the_whole(
 
 @pytest.mark.parametrize("on_error", ["open", "closed"])
 def test_code_is_replaced_after_what_announced_it(on_error):
-    """ "Here it is:" has left when the code ends, of which alone the answer then consists."""
-    lead, code = "Here it is:", "\n```\nlet x = 1;\nlet y = 2;\n```\n"
+    """ "Hello!" has left when the code ends, of which alone the answer then consists."""
+    lead, code = "Hello!", "\n```\nlet x = 1;\nlet y = 2;\n```\n"
     policy = Policy(action="filter", on_error=on_error, replacement="Nothing sure.")
     guard, told = guard_of(policy=policy), []
     left, answer = streamed(guard, lead + code, Release(on_claim=told.append))
