@@ -132,7 +132,8 @@ def _heads(text: str, block: Block, placed: _Placed) -> list[int]:
             k for k in inside if placed.claims[k].not_a_claim is None
         )
     else:
-        inside = placed.inside(*sentences(text, block.start, block.end)[-1])
+        last = sentences(text, block.start, block.end)[-1:]
+        inside = [k for span in last for k in placed.inside(*span)]
         is_head = all(placed.claims[k].not_a_claim in _HEADS for k in inside)
     return inside if is_head else []
 

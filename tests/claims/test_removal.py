@@ -244,6 +244,7 @@ PLAIN = "It is red.\n\n## Size\n\n### In metres\n\nIt is big.\n\n"
             "# Two\n\nIt is even.",
         ),
         ("It is red.\n\n## To do", (0,), "## To do"),
+        ("- \n  - It is red.\n  - It is big.\n\nTen", (0, 1), "- \n\nTen"),
     ],
 )
 def test_a_heading_or_lead_in_goes_if_nothing_is_left_below_it(answer, drop, expected):
