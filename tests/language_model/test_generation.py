@@ -15,7 +15,7 @@ from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.transformers.sampling import drawing_device
 from franq_guard.records import Generation
 
-from .wrappers import LoraAround, compiled
+from .wrappers import LoraAround, Quantised, compiled
 
 PROMPTS = ["How long is the river?", "Who came there by ship, and who on foot?", "x"]
 
@@ -351,6 +351,17 @@ class TestConstruction:
             net.model.layers[1].mlp.up_proj.weight.mul_(1.01)
         assert TransformersModel(net, byte_level, name="tiny").fingerprint != before
         assert TransformersModel(make_llama(), byte_level, name="tiny").fingerprint == before
+
+    def test_the_fingerprint_follows_weights_that_are_several_tensors_each(
+        self, make_llama, byte_level
+    ):
+        def quantised(scale):
+            net = make_llama()
+            weight = Quantised(torch.ones(len(byte_level), 32), torch.tensor([scale]))
+            net.lm_head.weight = torch.nn.Parameter(weight, requires_grad=False)
+            return TransformersModel(net, byte_level).fingerprint
+
+        assert quantised(0.5) == quantised(0.5) != quantised(0.25)
 
     def test_the_fingerprint_is_not_that_of_how_the_model_is_used(self, make_llama, byte_level):
         """Programs set these on a loaded model; no probability depends on them."""

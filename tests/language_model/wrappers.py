@@ -1,4 +1,4 @@
-"""What applications put around a model of transformers: what torch.compile and PEFT return."""
+"""What applications make of a model of transformers: by torch.compile, PEFT and torchao."""
 
 from types import SimpleNamespace
 
@@ -35,3 +35,23 @@ class LoraAround(torch.nn.Module):
     def generate(self, *args, **kwargs):
         self.get_base_model().generation_config = self.generation_config
         return self.get_base_model().generate(*args, **kwargs)
+
+
+class Quantised(torch.Tensor):
+    """As torchao's weights: integers and a scale, and few operations."""
+
+    @staticmethod
+    def __new__(cls, integers, scale):
+        return torch.Tensor._make_wrapper_subclass(cls, integers.shape, dtype=scale.dtype)
+
+    def __init__(self, integers, scale):
+        self.integers, self.scale = integers, scale
+
+    def __tensor_flatten__(self):
+        return ["integers", "scale"], None
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten.detach.default:
+            return cls(args[0].integers, args[0].scale)
+        raise NotImplementedError(f"no {func} of quantised weights")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
+
+from torch import Tensor
 
 _OF_USE = {
     "pad_token_id": None,
@@ -25,9 +28,19 @@ def weights_digest(model: Any) -> str:
         config.pop(volatile, None)
     config.update((key, value) for key, value in _OF_USE.items() if key in config)
     digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
-    for name, tensor in model.state_dict().items():
+    for name, tensor in _plain(model.state_dict()):
         digest.update(f"{name}{tuple(tensor.shape)}".encode())
         if tensor.numel() and not tensor.is_meta:
             stride = math.ceil(tensor.numel() / 64)
             digest.update(tensor.flatten()[::stride].float().cpu().numpy().tobytes())
     return digest.hexdigest()[:8]
+
+
+def _plain(tensors: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Tensor]]:
+    """The tensors, and in place of a quantised one (torchao's) those that it consists of."""
+    for name, tensor in tensors.items():
+        if hasattr(tensor, "__tensor_flatten__"):
+            parts = {part: getattr(tensor, part) for part in tensor.__tensor_flatten__()[0]}
+            yield from _plain(parts, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", tensor
