@@ -92,6 +92,8 @@ def build(
     """
     if documents is None and questions is None:
         fail("what is asked about? Give --documents DIR, --questions FILE, or both")
+    if ask_model and questions is not None:
+        fail("--ask-model adds to questions made from the documents: leave it or --questions out")
     if out.exists() and not out.is_dir():
         fail(f"--out {out} is a file: name a folder")
     _one_of("form", form, "long", "short")

@@ -49,6 +49,8 @@ def review(
     """
     if csv_out is not None and csv_in is not None:
         fail("--csv-out writes an empty table, --csv-in reads a filled one: give one of them")
+    if reviewer is not None and csv_in is None:
+        fail("--reviewer says whose votes --csv-in reads; the page asks for the name itself")
     claims = opened(folder)
     if csv_out is not None:
         _write(claims, csv_out)
