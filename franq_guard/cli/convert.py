@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from franq_guard.cli.console import fail, say, working
+from franq_guard.cli.console import fail, needing, say, working
 
 
 def convert_alignscore(
@@ -18,9 +18,10 @@ def convert_alignscore(
     ] = None,
 ) -> None:
     """Convert a published AlignScore checkpoint once: a third of the size, faster to load."""
-    from franq_guard.faithfulness.alignscore.convert import convert_checkpoint
-    from franq_guard.faithfulness.alignscore.files import CheckpointError
-    from franq_guard.faithfulness.alignscore.hub import HubUnreachableError
+    with needing("pip install 'franq-guard[offline]'"):
+        from franq_guard.faithfulness.alignscore.convert import convert_checkpoint
+        from franq_guard.faithfulness.alignscore.files import CheckpointError
+        from franq_guard.faithfulness.alignscore.hub import HubUnreachableError
 
     try:
         with working(f"converting {source.name}"):

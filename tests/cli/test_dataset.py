@@ -398,3 +398,19 @@ def test_a_judge_that_cannot_be_reached_is_said_once(run, folder, monkeypatch):
     assert result.exit_code == 1
     said = " ".join(result.stderr.split())
     assert said.count("stopped: ConnectionError: http://localhost:9/v1 cannot be reached") == 1
+
+
+@pytest.mark.parametrize("name", ["build", "annotate"])
+def test_without_torch_a_local_model_says_what_to_install(folder, tmp_path, name):
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    (documents / "a.txt").write_text("Rome is in Italy.")
+    code = "import sys; sys.modules['torch'] = None; from franq_guard.cli import main; main()"
+    words = {
+        "build": ["--documents", documents, "--out", tmp_path / "other"],
+        "annotate": [folder, "--judge", "bundled"],
+    }[name]
+    command = [sys.executable, "-c", code, "dataset", name, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: this command needs torch: pip install 'franq-guard[offline]'\n"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franq_guard.cli.console import bar, emit, fail, say, tell, working
+from franq_guard.cli.console import bar, emit, fail, needing, say, tell, working
 from franq_guard.cli.dataset.sets import SetArgument, opened, resumable
 from franq_guard.cli.options import JsonFlag
 
@@ -126,11 +126,11 @@ def _choosing(where: str, name: str | None) -> Labeller:
 @contextmanager
 def _loading(where: str) -> Iterator[None]:
     """End the program with the message if the model cannot be loaded."""
-    try:
-        with working(f"loading {where}"):
+    with needing("pip install 'franq-guard[offline]'"), working(f"loading {where}"):
+        try:
             yield
-    except (ValueError, OSError, RuntimeError) as error:
-        fail(str(error))
+        except (ValueError, OSError, RuntimeError) as error:
+            fail(str(error))
 
 
 def _tell(done: Done, source: str, folder: Path, as_json: bool) -> None:

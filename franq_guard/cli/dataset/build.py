@@ -195,11 +195,11 @@ def _material(documents: Path | None, questions: Path | None, words: int) -> _Ma
 
 def _model(where: str) -> LanguageModel:
     """The model that answers; one that cannot be had ends the program with the reason."""
-    try:
-        with needing("pip install 'franq-guard[offline]'"):
+    with needing("pip install 'franq-guard[offline]'"):
+        try:
             return loaded_language_model(where)
-    except (ValueError, OSError, RuntimeError) as error:
-        fail(message_of(error))
+        except (ValueError, OSError, RuntimeError) as error:
+            fail(message_of(error))
 
 
 def _search(passages: Sequence[Passage], retrieval: str, k: int) -> Search:
