@@ -23,6 +23,7 @@ from langchain_franq._job import job_of
 from langchain_franq._quiet import observed_by, out_of_sight, stay_out_of_sight, unobserved
 from langchain_franq._shapes import (
     Located,
+    has_place,
     has_stopped,
     joined,
     locate,
@@ -30,7 +31,7 @@ from langchain_franq._shapes import (
     question_of,
     without_answer,
 )
-from langchain_franq._state import handed_over, update_in, with_values
+from langchain_franq._state import command_in, handed_over, update_in, with_values
 from langchain_franq._texts import given_texts
 
 
@@ -102,15 +103,15 @@ class Call:
             Exception: ``error`` itself, if the chain failed.
         """
         reading = self._handed_over(error)
-        reading.hand_over(error, reading.check())
+        error.args = (reading.deliver(reading.check()),)
 
     async def acheck_handed_over(self, error: Exception) -> None:
         """:meth:`check_handed_over` without blocking the event loop."""
         reading = self._handed_over(error)
-        reading.hand_over(error, await reading.acheck())
+        error.args = (reading.deliver(await reading.acheck()),)
 
     def _handed_over(self, error: Exception) -> Reading:
-        return self.read(update_in(handed_over(error)), answered=False)  # it has not answered
+        return self.read(handed_over(error), answered=False)
 
     def read(self, output: Any, *, answered: bool = True) -> Reading:
         """Find the answer and the other texts to check in ``output``, and gather their traces.
@@ -119,6 +120,10 @@ class Call:
             TypeError, KeyError: if no answer can be found in the output.
         """
         key, wrote = self.chain.output_key, self.capture.wrote
+        command = command_in(output)
+        if command is not None:  # its update may have the answer
+            output = update_in(command)
+            answered = answered and has_place(output, key)
         if not answered or (not self.chain.fields and has_stopped(output, self.value, key, wrote)):
             located = without_answer(output)
         else:
@@ -133,7 +138,7 @@ class Call:
             self.chain.notes.no_fields(located.fields)
             texts = [""]
         jobs = tuple(self.job(output, text) for text in texts)
-        return Reading(self, located, jobs, beside)
+        return Reading(self, located, jobs, beside, command)
 
     def job(self, output: Any, answer: str) -> Job:
         """What was captured about an answer (so far); ``output`` is the rest of its output."""
@@ -170,22 +175,20 @@ class Reading:
     """The texts found in a call's output, and what was captured about each.
 
     ``jobs`` are for the answer, then for the other texts; for a structured output, for its texts.
-    ``beside`` has these other texts, or the texts of the structure, with the key of each.
+    ``beside`` has these other texts, or the texts of the structure, with the key of each. The
+    output may be the update in a ``command``.
     """
 
     call: Call
     located: Located
     jobs: tuple[Job, ...]
     beside: Mapping[str, str]
+    command: Any = None
 
     def deliver(self, checked: Sequence[GuardedAnswer]) -> Any:
         """The call's output with the checked texts and the report; raises what the release does."""
         text, report = self._released(checked)
         return self._mapped(self.located.put(text, report), checked)
-
-    def hand_over(self, error: Exception, checked: Sequence[GuardedAnswer]) -> None:
-        """Put the checked texts into the command that ``error`` carries."""
-        error.args = (with_values(error.args[0], self.deliver(checked)),)
 
     def last_chunk(self, checked: Sequence[GuardedAnswer]) -> Any:
         """The last chunk of a stream: the checked text, or in ``tail`` mode remarks on it."""
@@ -230,7 +233,8 @@ class Reading:
 
     def _mapped(self, output: Any, checked: Sequence[GuardedAnswer]) -> Any:
         known = given_texts(self.call.value)
-        return with_checked(output, self.jobs, checked, self.call.capture, known)
+        put = with_checked(output, self.jobs, checked, self.call.capture, known)
+        return put if self.command is None else with_values(self.command, put)
 
 
 def all_checked(calls: Sequence[Call], outputs: Sequence[Any]) -> list[Any]:

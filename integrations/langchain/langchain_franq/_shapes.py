@@ -119,6 +119,12 @@ def has_stopped(
     return _INTERRUPTED in output and not isinstance(last, AIMessage)
 
 
+def has_place(update: Mapping[str, Any], output_key: str | None) -> bool:
+    """Whether an update of a state has a key under which an answer may be."""
+    keys = (*ANSWER_KEYS, "messages") if output_key is None else (output_key.partition(".")[0],)
+    return any(key in update for key in keys)
+
+
 def without_answer(output: Mapping[str, Any]) -> Located:
     """No answer in the output of a graph that :func:`has_stopped`; it gets the report alone."""
     put = _put_beside(output)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from langgraph.types import Command
 
 Values = dict[str, Any]
+
+_SENT = "__sent__"  # what a command sends to nodes, among the values of its update
 
 
 def values_of(state: Any) -> Values:
@@ -54,7 +57,9 @@ def handed_over(error: Exception) -> Command[Any]:
 def with_values(written: Any, values: Values) -> Any:
     """The update, of the same kind, with some values replaced; keys it cannot have are ignored."""
     if (command := command_in(written)) is not None:
-        return replace(command, update=with_values(command.update, values))
+        values = {**values}
+        goto = _with_sent(command.goto, values.pop(_SENT, ()))
+        return replace(command, update=with_values(command.update, values), goto=goto)
     if isinstance(written, BaseModel):
         known = {key: v for key, v in values.items() if key in type(written).model_fields}
         return written.model_copy(update=known)
@@ -64,17 +69,46 @@ def with_values(written: Any, values: Values) -> Any:
     if isinstance(written, (list, tuple)):
         if all(map(_is_pair, written)):
             return list({**dict(written), **values}.items())
+        values = {**values, _SENT: iter(values.get(_SENT, ()))}  # each takes its own from it
         return [with_values(one, _of(one, values, first=i == 0)) for i, one in enumerate(written)]
     return {**(written or {}), **values}
 
 
 def update_in(written: Any) -> Values:
-    """The values that a writer returned, also within a ``Command``, or several in a list."""
+    """The values that a writer returned, also within a ``Command``, or several in a list.
+
+    Also what the command sends to other nodes, which is not in its update: an agent that hands over
+    may send all messages.
+    """
     if (command := command_in(written)) is not None:
-        return update_in(command.update)
+        sent = [one.arg for one in _sends_in(command.goto)]
+        return {**update_in(command.update), **({_SENT: sent} if sent else {})}
     if isinstance(written, (list, tuple)) and not all(map(_is_pair, written)):
-        return {key: value for one in written for key, value in update_in(one).items()}
+        updates = [update_in(one) for one in written]
+        sent = [arg for update in updates for arg in update.pop(_SENT, ())]
+        merged = {key: value for update in updates for key, value in update.items()}
+        return {**merged, **({_SENT: sent} if sent else {})}
     return values_of(written)
+
+
+def _sends_in(goto: Any) -> list[Any]:
+    """The ``Send`` among the nodes to go to."""
+    nodes = goto if isinstance(goto, (list, tuple)) else [goto]
+    return [one for one in nodes if type(one).__name__ == "Send" and hasattr(one, "arg")]
+
+
+def _with_sent(goto: Any, sent: Iterable[Any]) -> Any:
+    """The nodes to go to, sent other values, which are taken from ``sent`` in order."""
+    new = dict(zip(map(id, _sends_in(goto)), sent, strict=False))
+    nodes = goto if isinstance(goto, (list, tuple)) else [goto]
+    changed = [_resent(one, new[id(one)]) if id(one) in new else one for one in nodes]
+    return changed if isinstance(goto, (list, tuple)) else changed[0]
+
+
+def _resent(send: Any, arg: Any) -> Any:
+    other = copy(send)
+    other.arg = arg
+    return other
 
 
 def _of(one: Any, values: Values, *, first: bool) -> Values:

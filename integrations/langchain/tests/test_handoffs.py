@@ -13,7 +13,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Command
+from langgraph.types import Command, Send
 
 from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
 
@@ -162,6 +162,60 @@ def test_each_of_a_batch_goes_on_with_its_own(kind):
     for trace in traces:
         (run,) = {passage.text.split("run ")[1].split()[0].strip(".") for passage in trace.passages}
         assert trace.question == question(int(run))
+
+
+@tool("transfer")
+def send(runtime: ToolRuntime) -> Command:
+    """Hand over, as langgraph-supervisor does: all messages are sent, none is in the update."""
+    told = ToolMessage(HANDED, tool_call_id=runtime.tool_call_id)
+    sent = {"messages": [*runtime.state["messages"], told]}
+    return Command(goto=[Send("billing", sent)], graph=Command.PARENT)
+
+
+def _twice(state: MessagesState) -> list[Any]:
+    """Two commands, each of which sends what a model wrote."""
+    text = lcel(ScriptedChat()).invoke(state["messages"][-1].text)
+    first, second = (Send("billing", {"messages": [AIMessage(f"{n}. {text}")]}) for n in (1, 2))
+    return [Command(goto=first), Command(goto=[second])]
+
+
+SENDING = {
+    "node": lambda guard: guard_node(guard, create_agent(Transferring(), [search, send])),
+    "chain": lambda guard: guard_chain(create_agent(Transferring(), [search, send]), guard),
+    "middleware": lambda guard: create_agent(
+        Transferring(), [search, send], middleware=[FranqMiddleware(guard)]
+    ),
+    "several": lambda guard: guard_node(guard, _twice),
+}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("kind", SENDING)
+def test_what_is_sent_to_the_next_node_is_checked(kind, asynchronous):
+    got: list[str] = []
+
+    def billing(state: MessagesState) -> None:
+        got.extend(message.text for message in state["messages"])
+
+    built = StateGraph(MessagesState).add_node("first", SENDING[kind](ScriptedGuard()))
+    graph = built.add_node("billing", billing).add_edge(START, "first").compile()
+    asyncio.run(graph.ainvoke(ASK)) if asynchronous else graph.invoke(ASK)
+    raw = sorted(text.split(" [checked: ")[0] for text in got if RAW in text)
+    assert raw == ([f"1. {RAW}", f"2. {RAW}"] if kind == "several" else [RAW])
+    assert all("[checked: " in text for text in got if RAW in text)
+
+
+def test_a_guarded_chain_goes_where_its_command_says():
+    """The name of a node is no text to check."""
+    output = _graph(guard_chain(RunnableLambda(_answered), guard := ScriptedGuard())).invoke(ASK)
+    _, answer, at_billing = output["messages"]
+    assert at_billing.text == "Billing is here."
+    assert answer.text.startswith(f"{RAW} [checked: ")
+    assert answer.response_metadata["franq"]["original"] == RAW
+    only_going = RunnableLambda(lambda state: Command(goto="billing"))
+    output = _graph(guard_chain(only_going, guard)).invoke(ASK)
+    assert [message.text for message in output["messages"][1:]] == ["Billing is here."]
+    assert [trace.generation.text for trace in guard.traces] == [RAW, ""]
 
 
 @pytest.mark.parametrize("kind", GUARDED)
