@@ -26,8 +26,15 @@ from langchain_franq._documents import document_of
 from langchain_franq._messages import Report, text_of, with_text
 from langchain_franq._quiet import observed_by, out_of_sight, words_out_of_sight
 from langchain_franq._shapes import NO_ANSWER
-from langchain_franq._state import Values, command_in, update_in, values_of, with_values
-from langchain_franq._texts import Change, Path, given_texts, mapped
+from langchain_franq._state import (
+    Values,
+    command_in,
+    update_in,
+    values_of,
+    with_updates,
+    with_values,
+)
+from langchain_franq._texts import Path, given_texts, mapped
 from langchain_franq._turns import BY_A_MODEL_KEY, is_error
 
 
@@ -139,7 +146,7 @@ class ToolResult:
         known = given_texts(self._given)
         texts = {raw: new for raw, (new, _) in checked.items() if raw not in known}
         with_messages = _with_answers(returned, change) if checked else returned
-        return _with_updates(with_messages, lambda _, text: texts.get(text, text))
+        return with_updates(with_messages, lambda _, text: texts.get(text, text))
 
     def _texts_of(self, update: Values) -> dict[str, Path]:
         """A model's texts in a state's update, but for messages that a guard inside has checked."""
@@ -183,18 +190,6 @@ def _updates_in(returned: Any) -> Iterator[Values]:
             yield from _updates_in(one)
     elif command_in(returned) is not None:
         yield update_in(returned)
-
-
-def _with_updates(returned: Any, change: Change) -> Any:
-    """What a tool call returned, with the texts in its updates changed."""
-    if isinstance(returned, (list, tuple)):
-        return [_with_updates(one, change) for one in returned]
-    if command_in(returned) is None:
-        return returned
-    update = update_in(returned)
-    new = mapped(update, change)
-    changed = {key: value for key, value in new.items() if value is not update[key]}
-    return with_values(returned, changed) if changed else returned
 
 
 def _answers_in(returned: Any) -> list[ToolMessage]:

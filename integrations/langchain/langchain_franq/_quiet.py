@@ -17,7 +17,8 @@ from langchain_core.runnables.config import var_child_runnable_config
 from franq_guard.capture.own_calls import own_calls
 from franq_guard.capture.walking import is_named
 from langchain_franq._events import text_in
-from langchain_franq._texts import is_prose, mapped
+from langchain_franq._state import with_updates
+from langchain_franq._texts import Path, is_prose, mapped
 
 _GRAPH_STREAM = "__pregel_stream"  # LangGraph's keys for where a subgraph streams to,
 _GRAPH_TASK = "__pregel_call"  # and for what runs an @task
@@ -249,7 +250,11 @@ class _SourcesOnly(BaseCallbackHandler):
     def _shown(self, output: Any, run_id: UUID) -> Any:
         if run_id in self._written:
             return _wordless(output)
-        return mapped(output, lambda _, text: "" if text in self._said else text)
+
+        def hide(_: Path, text: str) -> str:
+            return "" if text in self._said else text
+
+        return mapped(with_updates(output, hide), hide)
 
 
 def _wordless(output: Any) -> Any:

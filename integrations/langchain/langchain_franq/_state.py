@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from franq_guard.capture.outlet import REPORT_KEY
-from langchain_franq._texts import as_messages
+from langchain_franq._texts import Change, as_messages, mapped
 
 if TYPE_CHECKING:
     from langgraph.types import Command
@@ -89,6 +89,20 @@ def update_in(written: Any) -> Values:
         merged = {key: value for update in updates for key, value in update.items()}
         return {**merged, **({_SENT: sent} if sent else {})}
     return values_of(written)
+
+
+def with_updates(returned: Any, change: Change) -> Any:
+    """What a tool call returned, with the texts in its commands changed; else as it is."""
+    if isinstance(returned, (list, tuple)):
+        changed_items = [with_updates(one, change) for one in returned]
+        same = all(new is old for new, old in zip(changed_items, returned, strict=True))
+        return returned if same else changed_items
+    if command_in(returned) is None:
+        return returned
+    update = update_in(returned)
+    new = mapped(update, change)
+    changed = {key: value for key, value in new.items() if value is not update[key]}
+    return with_values(returned, changed) if changed else returned
 
 
 def _sends_in(goto: Any) -> list[Any]:

@@ -199,7 +199,12 @@ def test_what_is_sent_to_the_next_node_is_checked(kind, asynchronous):
 
     built = StateGraph(MessagesState).add_node("first", SENDING[kind](ScriptedGuard()))
     graph = built.add_node("billing", billing).add_edge(START, "first").compile()
-    asyncio.run(graph.ainvoke(ASK)) if asynchronous else graph.invoke(ASK)
+    if asynchronous and kind != "chain":
+        assert all(map(_checked, asyncio.run(_gathered(graph.astream_events(ASK, version="v2")))))
+    elif asynchronous:
+        asyncio.run(graph.ainvoke(ASK))
+    else:
+        graph.invoke(ASK)
     raw = sorted(text.split(" [checked: ")[0] for text in got if RAW in text)
     assert raw == ([f"1. {RAW}", f"2. {RAW}"] if kind == "several" else [RAW])
     assert all("[checked: " in text for text in got if RAW in text)
