@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -131,8 +132,15 @@ def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalMod
     """
     found = []
     for model, tokenizer in pairs:
-        try:
+        with left_out_if_unfit(model):
             found.append(LocalModel(guard, model, tokenizer))
-        except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
-            _log.warning("tokens of %s are not captured: %s", type(model).__name__, error)
     return found
+
+
+@contextmanager
+def left_out_if_unfit(model: Any) -> Iterator[None]:
+    """Warn, instead of breaking the application, if ``model`` cannot be recorded."""
+    try:
+        yield
+    except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
+        _log.warning("tokens of %s are not captured: %s", type(model).__name__, error)

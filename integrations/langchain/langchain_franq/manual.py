@@ -13,6 +13,7 @@ from langchain_core.tracers.context import register_configure_hook
 from franq_guard import GuardedAnswer
 from franq_guard.capture.evidence import NoPassagesNote, passages_of
 from franq_guard.capture.job import Job
+from franq_guard.capture.local import left_out_if_unfit
 from franq_guard.capture.outlet import check_guard
 from langchain_franq._capture import Capture
 from langchain_franq._events import Events, captures
@@ -88,13 +89,14 @@ def capture(*parts: Any) -> Iterator[Captured]:
 
     Args:
         parts: the models or chains used inside, so that the tokens of local Hugging Face models
-            among them are captured.
+            among them are captured. One that cannot be recorded is left out with a warning.
     """
     from franq_guard.language_model import Recorder
 
     for model, tokenizer in local_models(parts):
         if tokenizer is not None:  # a llama_cpp.Llama is not recorded
-            Recorder.attach(model, tokenizer)
+            with left_out_if_unfit(model):
+                Recorder.attach(model, tokenizer)
     captured = Capture()
     level = _free_level()
     token = level.set(captured)

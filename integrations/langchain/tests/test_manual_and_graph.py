@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -43,6 +44,21 @@ def test_a_plain_function_is_captured():
     guard = ScriptedGuard()
     assert plain_rag(3, guard) == expected(3)
     assert guard.traces[0].generation.prompt.startswith("Use this:")
+
+
+def test_a_model_that_cannot_be_recorded_breaks_no_block(caplog):
+    class Odd:
+        """Has neither a configuration nor weights."""
+
+    class HuggingFacePipeline(ScriptedLLM):
+        pipeline: object = SimpleNamespace(model=Odd(), tokenizer=object())
+
+    model, guard = HuggingFacePipeline(), ScriptedGuard()
+    with capture(model) as done:
+        answer = model.invoke(question(3))
+    done.check(guard, question(3), answer)
+    assert guard.traces[0].generation.text == answer
+    assert "tokens of Odd are not captured" in caplog.text
 
 
 def test_tasks_keep_apart():
