@@ -40,7 +40,7 @@ ThresholdOption = Annotated[
         "--threshold",
         help="Smallest P(true) of a claim that passes, from 0 to 1. Default: the calibrator's. "
         "With the shipped one for any writer a higher number flags more claims, but a lower one "
-        "does not flag fewer: for that see --weak.",
+        "does not flag fewer: for that `franq check` has --weak.",
     ),
 ]
 FalseBelowOption = Annotated[
