@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -28,12 +27,13 @@ _NEXT_IN_CELL = re.compile(r" (?=[^\s|])")
 _HEADS = frozenset({"heading", "lead-in", "table header"})
 """Why a sentence is no claim that only says what is below it; a header may have no row yet."""
 _MARK = re.compile(
-    r"(?P<opens>(?<![\w*_~\\])(?:\*{1,3}|_{1,3}|~~)(?=[^\s*_~]))"
+    r"(?P<other>`[^`\n]*`|\$[^$\n]*\$|\]\([^()\n]*\)|https?://\S*)"
+    r"|(?P<opens>(?<![\w*_~\\])(?:\*{1,3}|_{1,3}|~~)(?=[^\s*_~]))"
     r"|(?<=[^\s*_~\\])(?:\*{1,3}|_{1,3}|~~)(?![\w*_~])"
     r"|<(?P<tag>/?(?:b|i|u|em|strong|mark|small|sup|sub|span|font|del))\b[^<>\n]*>",
     re.I,
 )
-"""What begins or ends emphasis, in Markdown or HTML."""
+"""What begins or ends emphasis, in Markdown or HTML; and code, formulas and addresses, as other."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -151,29 +151,31 @@ def _edits(text: str, block: Block, placed: _Placed, *, emptied: bool) -> list[_
 def _prose(text: str, block: Block, placed: _Placed) -> str | None:
     """What is left of a block of sentences; None if nothing is."""
     spans = sentences(text, block.start, block.end)
-    left, before = "", -1
+    left: list[str] = []
+    before = -1
     for k, span in enumerate(spans):
         written = _sentence(text, span, placed)
         if written:
             gap = text[spans[before][1] : spans[before + 1][0]] if left else ""
-            left, before = f"{left}{gap}{written}", k
-    return _without_loose_marks(text[block.start : block.end], left) if left else None
+            left += gap, written
+            before = k
+    source = text[block.start : block.end]
+    return _without_loose_marks(source, "".join(left)) if left else None
 
 
 def _without_loose_marks(source: str, left: str) -> str:
     """``left`` without the marks of emphasis whose other half was removed from ``source``."""
-    known = Counter(mark for mark, _ in _loose_marks(source))
-    for mark, (start, end) in reversed(_loose_marks(left)):
-        if not known[mark]:
-            left = left[:start] + left[end:]
-    return left
+    known = {mark for mark, _ in _loose_marks(source)}
+    return _apply(left, [_Edit(*span) for mark, span in _loose_marks(left) if mark not in known])
 
 
 def _loose_marks(text: str) -> list[tuple[str, Span]]:
-    """The marks of emphasis without their other half, and where they are, in order."""
+    """The marks of emphasis without their other half, and where they are."""
     opened: dict[str, Span] = {}
     loose: list[tuple[str, Span]] = []
     for found in _MARK.finditer(text):
+        if found["other"]:
+            continue
         tag = found["tag"]
         name = (tag or found.group()).lower().removeprefix("/")
         closes = tag.startswith("/") if tag else not found["opens"]
@@ -183,7 +185,7 @@ def _loose_marks(text: str) -> list[tuple[str, Span]]:
             loose.append((name, found.span()))
         else:
             opened[name] = found.span()
-    return sorted([*loose, *opened.items()], key=lambda one: one[1])
+    return [*loose, *opened.items()]
 
 
 def _sentence(text: str, span: Span, placed: _Placed) -> str:

@@ -27,7 +27,6 @@ _NUMBERS = {
 }
 _SAME = {
     "percent": "%",
-    "per cent": "%",
     "okay": "ok",
     "u.s": "us",
     "u.k": "uk",

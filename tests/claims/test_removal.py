@@ -206,7 +206,8 @@ BOLD = "**One is odd. Two is even.** Ten is even."
         ),
         ("One is odd. It costs 5* a day. *Two is even.", (0,), "It costs 5* a day. *Two is even."),
         ("Two is 2*3. One is odd. It is *2*3*.", (1,), "Two is 2*3. It is *2*3*."),
-        ("Use `**a`. One is odd. Use `b**`.", (1,), "Use `**a`. Use `b**`."),
+        ("Use `**a` here. One is odd. It is `b**`.", (0,), "One is odd. It is `b**`."),
+        ("It is in [a](b.md/*c). One is odd. Two is (d*).", (0,), "One is odd. Two is (d*)."),
     ],
 )
 def test_marks_of_emphasis_stay_in_pairs(answer, drop, expected):
