@@ -32,10 +32,11 @@ _CELLS = 2_000_000  # counts held at once: 16 MB an array, whatever the number o
 
 def value(metric: str, is_true: ArrayLike, confidence: ArrayLike) -> float:
     """One metric of one method: NaN where it is not defined (one class; ECE outside [0, 1])."""
-    score = np.asarray(confidence, float)
-    if np.isnan(score).any() or (metric == "ece" and not _probability(score)):
+    true, score = np.asarray(is_true, float), np.asarray(confidence, float)
+    defined = _probability(score) if metric == "ece" else _two_classes(true)
+    if np.isnan(score).any() or not defined:
         return float("nan")
-    return _POINT[metric](np.asarray(is_true, float), score)
+    return _POINT[metric](true, score)
 
 
 def bootstrap(
@@ -56,8 +57,8 @@ def bootstrap(
         seed: of the private generator.
 
     Returns:
-        By metric, by method: (B,) values; NaN where a resample (or the score: NaN in it, ECE
-        outside [0, 1]) has none, and where all rows are of one group.
+        By metric, by method: (B,) values; NaN where a resample has none, and throughout where
+        :func:`value` is NaN or all rows are of one group.
 
     Raises:
         ValueError: on lengths that differ.
@@ -121,7 +122,7 @@ def _measured(
     drawn = np.add.reduceat(counts[:, order], starts, axis=1)
     hits = np.add.reduceat((counts * true)[:, order], starts, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        for metric in ("pr_auc", "prr", "auroc"):
+        for metric in _OF_GROUPS if _two_classes(true) else ():
             yield metric, _OF_GROUPS[metric](drawn, hits)
         if _probability(score):
             yield "ece", _ece(counts, true, score)
@@ -179,6 +180,11 @@ _OF_GROUPS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "prr": _prr,
     "auroc": _auroc,
 }
+
+
+def _two_classes(true: FloatArray) -> bool:
+    """Whether the rows can be ranked: where all are false, PR-AUC is 1 whatever the scores."""
+    return bool(0 < true.sum() < len(true))
 
 
 def _probability(score: FloatArray) -> bool:

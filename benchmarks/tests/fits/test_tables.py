@@ -39,6 +39,21 @@ def test_split_by_hand():
     assert "2 rows: a 2 (1 true)" in below.note  # the row without P_faithful is in neither
 
 
+def test_a_data_set_of_one_class_among_these_rows_is_in_no_mean():
+    """Else PR-AUC and ECE would be means over other data sets than AUROC and PRR."""
+    alone = split_scores()
+    false = rows("b", "test", [0, 0], faithfulness=[0.2, 0.3], perplexity=[0.9, 0.8])
+    true = rows("c", "test", [1, 1], faithfulness=[0.2, 0.3], perplexity=[0.1, 0.2])
+    expected, found = (
+        by_faithfulness(scores, resamples=20)[1]
+        for scores in (alone, Scores((*alone.rows, *false, *true)))
+    )
+    assert (found.rows, found.errors) == (expected.rows, expected.errors)
+    assert "6 rows: a 2 (1 true), b 2 (0 true), c 2 (2 true)." in found.note
+    _, nothing = by_faithfulness(Scores((*alone.rows[:6], *false)), resamples=20)
+    assert (nothing.rows, "b 2 (0 true)" in nothing.markdown()) == ((), True)
+
+
 def test_rows_with_passages_that_the_small_model_knew_are_left_out():
     scores = split_scores()
     marks = [1.0, 0.0, 1.0, 0.0, None, 0.0, 0.0, 1.0, 1.0]  # two training rows, seven test rows

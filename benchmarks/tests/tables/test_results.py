@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from franq_bench.tables.resampling import bootstrap, standard_error, value
 from franq_bench.tables.results import Dataset, Results, Row, Scores, metric_rows
+from franq_bench.tables.significance import drawn_means
 from franq_guard.metrics import measures as metrics
 from franq_guard.report.tables import Column, Table
 
@@ -72,6 +73,18 @@ def test_one_class_and_empty_data_sets_have_no_figures():
     assert metric_rows([]) == []
 
 
+def test_a_data_set_without_a_true_row_ranks_nothing():
+    """Whoever finds the false ones among false ones alone has a PR-AUC of 1, and says nothing."""
+    part = lines("ok", [1, 0, 1, 0], m=[0.9, 0.8, 0.4, 0.3])
+    data = part + lines("false", [0, 0, 0], m=[0.9, 0.1, 0.3])
+    found = rows_of(data)
+    assert found["false", "m"].figure("pr_auc") == (None, None)
+    assert found["mean", "m"].pr_auc == found["ok", "m"].pr_auc
+    assert found["false", "m"].ece == pytest.approx((0.9 + 0.1 + 0.3) / 3)
+    drawn = [drawn_means(Scores.of(rows), resamples=20)["pr_auc"]["m"] for rows in (data, part)]
+    np.testing.assert_array_equal(*drawn)
+
+
 def test_partly_measured_methods_are_not_judged():
     data = lines("a", [1, 0, 0, 1], m=[1, 0, 0.2, 1], part=[1, None, 0, 1])
     data += lines("b", [1, 0, 0, 1], m=[1, 0, 0.2, 1], part=[1, 0, 0, 1])
@@ -132,7 +145,8 @@ def test_every_resample_is_the_metric_of_its_rows(rows):
     for b in range(20):
         at = rng.integers(len(true), size=len(true))
         for metric, loop in LOOPS.items():
-            expected = loop(true[at], score[at])
+            ranks_nothing = metric != "ece" and len({*true}) < 2
+            expected = math.nan if ranks_nothing else loop(true[at], score[at])
             assert drawn[metric]["m"][b] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
