@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from statistics import median
 
 from franq_bench.tables.method_names import AS_PAPER, PRIMARY, title
-from franq_bench.tables.results import Results, Row, of_all, place
-from franq_bench.tables.summary import TITLES, form_of, ranked
+from franq_bench.tables.results import Results, Row, figures_of, firsts, of_all, place
+from franq_bench.tables.summary import TITLES, form_of
 from franq_guard.report.sections import Banner
 from franq_guard.report.tables import number
 
@@ -60,13 +60,12 @@ def findings(results: Results) -> str:
 
 def _first(results: Results, metric: str, verbs: tuple[str, str]) -> str:
     rows = of_all(results)
-    figures = dict(ranked(rows, metric))
+    figures = figures_of(rows, metric)
     if not figures:
         return ""
     shown = {row.method: _figure(row, metric) for row in rows}
     own = (AS_PAPER, PRIMARY)
-    # Several where they are equal, in the order of the rows.
-    best = [m for m in shown if m in figures and place(figures, m, metric) == 1]
+    best = firsts(figures, metric)
     named = " and ".join(map(title, best))
     said = f"{named} {verbs[len(best) > 1]} ({TITLES[metric]} {shown[best[0]]})"
     said += f", first of {len(figures)}" if not {*best}.isdisjoint(own) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +16,8 @@ from franq_bench.tables.scores import Score, Scores
 from franq_guard.franq import FloatArray
 from franq_guard.report.tables import Table
 
-__all__ = ["METRICS", "SCHEMA", "Dataset", "Results", "Row", "Score", "Scores", "metric_rows",
-           "of_all", "place", "rounded"]  # fmt: skip
+__all__ = ["METRICS", "SCHEMA", "Dataset", "Results", "Row", "Score", "Scores",
+           "figures_of", "firsts", "metric_rows", "of_all", "place", "rounded"]  # fmt: skip
 
 SCHEMA = "franq.bench/1"
 FILE = "results.json"
@@ -138,6 +138,17 @@ def of_all(results: Results) -> list[Row]:
     """The rows of the means over the data sets; where there is one data set, its own."""
     only = results.datasets[0].name if len(results.datasets) == 1 else MEAN
     return [row for row in results.rows if row.dataset == only]
+
+
+def figures_of(rows: Iterable[Row], metric: str) -> dict[str, float]:
+    """The figures of rows of one data set by method; without methods that have none."""
+    figures = {row.method: row.figure(metric)[0] for row in rows}
+    return {method: figure for method, figure in figures.items() if figure is not None}
+
+
+def firsts(figures: Mapping[str, float], metric: str) -> list[str]:
+    """The best method, or the best ones where several are equal."""
+    return [method for method in figures if place(figures, method, metric) == 1]
 
 
 def place(figures: Mapping[str, float], method: str, metric: str) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from franq_bench.tables.layout import METRIC_TITLES, interval, signed
 from franq_bench.tables.method_names import order, title
 from franq_bench.tables.resampling import METRICS, bootstrap, ends
-from franq_bench.tables.results import Results, Row, of_all, place, rounded
+from franq_bench.tables.results import Results, Row, figures_of, of_all, place, rounded
 from franq_bench.tables.scores import Scores
 from franq_guard.franq import FloatArray
 from franq_guard.report.tables import Cell, Column, Table, number
@@ -39,7 +39,7 @@ def significance(
     Returns:
         One table; none where there is no variant of FRANQ, or nothing to compare it with.
     """
-    rows = {row.method: row for row in of_all(results)}
+    rows = of_all(results)
     drawn = drawn_means(scores, resamples=resamples, seed=seed)
     lines = [line for metric in METRICS for line in _lines(metric, rows, drawn[metric])]
     if not lines:
@@ -70,10 +70,10 @@ def drawn_means(
 
 
 def _lines(
-    metric: str, rows: Mapping[str, Row], drawn: Mapping[str, FloatArray]
+    metric: str, rows: Sequence[Row], drawn: Mapping[str, FloatArray]
 ) -> list[tuple[Cell, ...]]:
     """A heading that names the best other method, then a line for each variant of FRANQ."""
-    figures = {m: value for m, row in rows.items() if (value := row.figure(metric)[0]) is not None}
+    figures = figures_of(rows, metric)
     own = [method for method in order(figures) if method.startswith(_OWN)]
     others = [method for method in figures if method not in own]
     if not own or not others or not drawn:

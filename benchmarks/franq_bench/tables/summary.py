@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
 from franq_bench.tables import paper
 from franq_bench.tables.layout import figures_table, metric_columns, metric_figures
 from franq_bench.tables.method_names import AS_PAPER, PRIMARY, family, order, title
-from franq_bench.tables.results import MEAN, METRICS, Results, Row, of_all, place
+from franq_bench.tables.results import MEAN, METRICS, Results, figures_of, firsts, of_all, place
 from franq_bench.tables.scores import Scores
 from franq_guard.report.tables import Cell, Column, Table, number
 
@@ -21,7 +21,6 @@ __all__ = [
     "form_of",
     "main_table",
     "methods_table",
-    "ranked",
     "settings_table",
     "summary_table",
     "target_of",
@@ -107,13 +106,12 @@ def summary_table(results: Results) -> Table:
     form, target = form_of(results), target_of(results)
     rows: list[tuple[Cell, ...]] = []
     for metric in METRICS:
-        figures = dict(ranked(of_all(results), metric))
-        if figures:
-            best = next(iter(figures))
+        figures = figures_of(of_all(results), metric)
+        if best := firsts(figures, metric):
             rows.append((
                 TITLES[metric],
-                title(best),
-                figures[best],
+                " and ".join(map(title, best)),
+                figures[best[0]],
                 figures.get(AS_PAPER),
                 _place(figures, AS_PAPER, metric),
                 _place_in_paper(form, metric, target),
@@ -206,13 +204,6 @@ def _place(figures: Mapping[str, float], method: str, metric: str) -> str:
     """Such as "3 of 44"; "-" where the method has no figure."""
     found = method in figures
     return f"{place(figures, method, metric)} of {len(figures)}" if found else "-"
-
-
-def ranked(rows: Sequence[Row], metric: str) -> list[tuple[str, float]]:
-    """Methods and figures, the best first; without those that have none."""
-    known = [(row.method, row.figure(metric)[0]) for row in rows]
-    figures = [(method, figure) for method, figure in known if figure is not None]
-    return sorted(figures, key=lambda pair: pair[1], reverse=metric != "ece")
 
 
 def _plain(value: Any) -> str:

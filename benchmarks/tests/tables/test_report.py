@@ -8,7 +8,7 @@ import pytest
 
 from franq_bench.tables.mistakes import read_answers, worst
 from franq_bench.tables.report import write_report
-from franq_bench.tables.results import Dataset, Results, Scores, metric_rows
+from franq_bench.tables.results import Dataset, Results, Row, Scores, metric_rows
 from franq_bench.tables.summary import main_table, summary_table, unmeasured
 from franq_guard.report.tables import Column, Table
 
@@ -220,6 +220,15 @@ def test_summary_says_what_came_first_and_where_franq_stands():
     assert found["ROC-AUC"][4] == "1 of 15 (Llama 3B), 2 of 15 (Falcon 3B)"
     # .07, shared with two others
     assert found["Expected calibration error"][4] == "1 of 12 (Llama 3B)"
+
+
+@pytest.mark.parametrize("last_bit", [0.0, 2**-53])
+def test_the_summary_names_all_that_are_first(last_bit):
+    """The last bit of a figure differs between processors and gives no place."""
+    equal = {"perplexity": 0.75, "franq-learned": 0.75 + last_bit, "p-true": 0.5}
+    rows = tuple(Row("nq", method, auroc=figure) for method, figure in equal.items())
+    [found] = summary_table(Results({}, {}, (Dataset("nq", 0, 4),), rows)).rows
+    assert found[1] == "Perplexity and FRANQ, learned"
 
 
 def test_what_was_not_measured_is_said():
