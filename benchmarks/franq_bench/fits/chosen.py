@@ -92,11 +92,11 @@ def chosen_signals(
         folds: into which each data set's training rows are dealt.
 
     Returns:
-        By combination, the mean over the data sets; empty where a data set has a fold of training
-        rows without both labels outside it.
+        By combination, the mean over the data sets; empty where a data set has fewer training rows
+        than folds, or a fold of them without both labels outside it.
     """
     parts = [_dealt(scores.part(name, "train").rows, folds) for name in scores.datasets]
-    if not parts or any(not _fits(rest) for part in parts for rest, _ in part):
+    if not parts or any(not held or not _fits(rest) for part in parts for rest, held in part):
         return {}
     rows = [row for part in parts for _, held in part for row in held]
     asked, there = (_confidences(rows, names) for names in (_FAITHFULNESS, methods or _catalogue()))

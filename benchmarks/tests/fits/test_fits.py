@@ -119,6 +119,7 @@ def test_signals_are_chosen_on_the_training_rows():
     one_class = Scores(tuple(replace(r, is_true=True) for r in scores.rows))
     assert chosen_signals(one_class) == {}
     assert chosen_table(one_class) == []
+    assert chosen_table(random_scores(train=4)) == []  # a fold would be empty
 
 
 def test_chosen_signals_beside_those_in_use():
