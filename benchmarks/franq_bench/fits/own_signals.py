@@ -123,11 +123,13 @@ def own_signals_table(scores: Scores, *, resamples: int = 200) -> list[Table]:
 
     Returns:
         One table; none with fewer than three data sets, where the training rows of one are all true
-        or all false, or where no signal helps.
+        or all false, where a row lacks P(faithful), or where no signal helps.
     """
     bare = raw(scores)
     parts = {name: bare.part(name, "train").rows for name in bare.datasets}
     if len(parts) < 3 or any(len(set(_labels(rows))) < 2 for rows in parts.values()):
+        return []
+    if np.isnan(matrix(bare.rows, [_P_FAITHFUL])).any():
         return []
     signals = Signals.of(bare)
     names = signals.chosen(parts)

@@ -187,3 +187,15 @@ def test_no_table_where_nothing_can_be_chosen(scores):
         )
     )
     assert own_signals_table(useless) == []
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_no_table_where_a_row_lacks_p_faithful(scores, split):
+    first = scores.part("b", split).rows[0].id
+    unknown = changed(
+        scores,
+        lambda r: replace(r, scores=r.scores | {"faithfulness": None}) if r.id == first else r,
+        dataset="b",
+        split=split,
+    )
+    assert own_signals_table(unknown, resamples=2) == []
