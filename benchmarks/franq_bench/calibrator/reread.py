@@ -87,7 +87,8 @@ def _values(verdict: Verdict, max_nli: float) -> dict[str, float | None]:
 def with_readings(rows: Sequence[Score], folder: Path) -> list[Score]:
     """The rows with the readings of a folder in the place of theirs.
 
-    A row without a reading is left out: another processor may write another answer.
+    A row without a reading is left out: another processor may write another answer, and a run that
+    was stopped has not read them all. How many these are is printed.
 
     Raises:
         FileNotFoundError: there are none.
@@ -97,6 +98,8 @@ def with_readings(rows: Sequence[Score], folder: Path) -> list[Score]:
         wanted = f"readings-*.jsonl with {measured.FILE}"
         raise FileNotFoundError(f"no {wanted} in {folder}: {__name__} makes them")
     found = {row["id"]: row for file in files for row in json_rows(file)}
+    if lacking := sum(row.id not in found for row in rows):
+        say(f"{lacking} of {len(rows)} claims have no reading in {folder} and are left out")
     return [
         replace(row, scores={**row.scores, **{key: found[row.id][key] for key in KEYS}})
         for row in rows

@@ -15,7 +15,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,11 +122,10 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
     return found + [(n, _filled(matrix(rows, [n]))[:, 0], n == "faithfulness") for n in ALONE]
 
 
-class _TwoNumbers:
+class _TwoNumbers(NamedTuple):
     """UQ_faith and UQ_unfaith each one number: the most likely ones."""
 
-    def __init__(self, found: Shares) -> None:
-        self.found = found
+    found: Shares
 
     def predict_proba(self, x: FloatArray) -> FloatArray:
         p = self.found.p_true(x[:, 0])
@@ -318,11 +317,10 @@ def _who_read(read: Mapping[str, Label]) -> str:
         f"Claims of the bundled model (SmolLM2-135M). One reader labelled {len(read)}, a second "
         f"one {len(twice)} of them: equal on truth in {found['truth_equal']:.1%} (kappa "
         f"{found['truth_kappa']:.2f}), on faithfulness in {found['faith_equal']:.1%} (kappa "
-        f"{found['faith_kappa']:.2f}); {_papers_agreement()}. "
-        f"Of {len(neither)} claims that no passage states or "
-        f"contradicts {lucky} are true. So whoever goes by the passages alone, and reads them "
-        f"without an error, flags {unsaid['T']:.0%} of the true claims and {unsaid['F']:.1%} of "
-        "the false ones."
+        f"{found['faith_kappa']:.2f}); {_papers_agreement()}. Of {len(neither)} claims that no "
+        f"passage states or contradicts {lucky} are true. So whoever goes by the passages alone, "
+        f"and reads them without an error, flags {unsaid['T']:.0%} of the true claims and "
+        f"{unsaid['F']:.1%} of the false ones."
     )
 
 
@@ -388,6 +386,8 @@ def main(arguments: list[str] | None = None) -> int:
             rows = tuple(with_readings(rows, given.read))
         except FileNotFoundError as error:
             parser.error(str(error))
+    if {row.split for row in rows} != {*_PARTS}:
+        parser.error(f"{given.read or folder}: claims of both folds, fitting and test, are needed")
     text = report(labels(folder / "labels.jsonl"), rows, called=given.read is None)
     text += f"\n{_settings(measured)}"
     out.mkdir(parents=True, exist_ok=True)

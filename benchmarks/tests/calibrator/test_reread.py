@@ -44,7 +44,7 @@ def test_settled_claims_are_read_without_a_language_model(guard):
     assert seen == [(0, 1), (1, 1)]
 
 
-def test_readings_take_the_place_of_the_rows_own_and_nothing_else(tmp_path):
+def test_readings_take_the_place_of_the_rows_own_and_nothing_else(tmp_path, capsys):
     rows = [
         Score(f"q-1~gold/{i}", "q", "test", True, {"faithfulness": 0.1, "pmi": 2.0}, group="q-1")
         for i in range(3)
@@ -58,6 +58,9 @@ def test_readings_take_the_place_of_the_rows_own_and_nothing_else(tmp_path):
     (tmp_path / "measured.json").write_text("{}")
     found = reread.with_readings(rows, tmp_path)
     assert [row.id for row in found] == ["q-1~gold/0", "q-1~gold/2"]  # one was not read
+    assert "1 of 3 claims have no reading in" in capsys.readouterr().err
+    assert reread.with_readings(rows[::2], tmp_path) == found
+    assert capsys.readouterr().err == ""
     assert found[0].scores == {"faithfulness": 0.9, "pmi": 2.0, "contradiction": 0.2,
                                "entailment": None, "max-nli": 0.7}  # fmt: skip
     assert found[1].scores["faithfulness"] == pytest.approx(0.7)

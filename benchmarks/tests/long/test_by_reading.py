@@ -216,6 +216,13 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys, monkey
     assert capsys.readouterr().out == (other / "REPORT.md").read_text(encoding="utf-8")
     assert "| faithfulness | 0.500 ±" in (other / "REPORT.md").read_text(encoding="utf-8")
     assert "What the labels are worth" not in (other / "REPORT.md").read_text(encoding="utf-8")
+    of_train = [json.dumps({"id": row.id, **flat}) for row in rows if row.split == "train"]
+    (other / "readings-test.jsonl").write_text("\n".join(of_train), encoding="utf-8")
+    with pytest.raises(SystemExit):  # `--fold fitting` of the other program
+        main([str(tmp_path), "--read", str(other)])
+    said = capsys.readouterr().err
+    assert "60 of 300 claims have no reading" in said
+    assert "other: claims of both folds, fitting and test, are needed" in said
     monkeypatch.setattr("franq_bench.long.by_reading.report", lambda *_, **__: "The same again.\n")
     assert main([str(tmp_path)]) == 0  # beside the scores
     again = (tmp_path / "REPORT.md").read_text(encoding="utf-8")
