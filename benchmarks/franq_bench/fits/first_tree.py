@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from franq_bench.fits.fitted import matrix
-from franq_bench.fits.variants import raw
+from franq_bench.fits.fitted import features_of, matrix
 from franq_bench.fits.xgboost import xgboost_classifier
 from franq_bench.tables.method_names import title
 from franq_bench.tables.scores import Score, Scores
@@ -26,10 +25,9 @@ def first_tree(scores: Scores, *, features: Sequence[str] | None = None) -> Tabl
         features: the methods it is fitted on, such as FRANQ's three signals; None: all.
     """
     trained = "xgboost-all" if features is None else "xgboost-franq"
-    bare = raw(scores)
     rows: list[tuple[Cell, ...]] = []
-    for name in bare.datasets:
-        train = bare.part(name, "train").rows
+    for name in scores.datasets:
+        train = scores.part(name, "train").rows
         rows += [(name,), *_leaves(train, features)]
     return Table(
         name="first-tree" if features is None else "first-tree-of-signals",
@@ -51,7 +49,7 @@ def _leaves(train: Sequence[Score], features: Sequence[str] | None) -> list[tupl
     labels = np.array([row.is_true for row in train], int)
     if len(set(labels.tolist())) < 2:
         return [("no tree: the training rows are of one class", None, None, None)]
-    names = features or sorted({method for row in train for method in row.scores})
+    names = features or features_of("xgboost-all", train, ())
     values = matrix(train, names)
     model = xgboost_classifier().fit(values, labels)
     tree = json.loads(model.get_booster().get_dump(dump_format="json")[0])

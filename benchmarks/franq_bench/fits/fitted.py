@@ -100,11 +100,11 @@ def features_of(method: str, rows: Sequence[Score], signals: Sequence[str]) -> S
 
     Args:
         method: one of them.
-        rows: of the score matrix, training rows first.
+        rows: of the score matrix.
         signals: P_faithful, UQ_faith and UQ_unfaith of the run.
     """
     if method == "xgboost-all":
-        return sorted({*rows[0].scores} - {*MARKS, *FITTED})
+        return sorted({name for row in rows for name in row.scores} - {*MARKS, *FITTED})
     return as_paper(signals, rows) if method == AS_PAPER else signals
 
 

@@ -263,3 +263,19 @@ def test_gold_faithfulness_is_no_feature():
     for row, expected in zip(with_fitted(scores).rows, with_fitted(bare).rows, strict=True):
         assert row.scores == {**expected.scores, GOLD: float(row.is_true)}
     assert thresholded(scores, resamples=0) == thresholded(bare, resamples=0)
+
+
+@pytest.mark.parametrize("at", [0, 5])
+def test_a_method_that_a_row_lacks_is_a_feature_all_the_same(at):
+    """Rows of an earlier run (`--known`) have no key of a method that was added since."""
+    scores = random_scores(["a"])
+    lacking, unmeasured = (
+        Scores((*scores.rows[:at], replace(scores.rows[at], scores=own), *scores.rows[at + 1 :]))
+        for without in [{m: v for m, v in scores.rows[at].scores.items() if m != "sar"}]
+        for own in (without, without | {"sar": None})
+    )
+    found, expected = (
+        [row.scores["xgboost-all"] for row in with_fitted(of).part("a").rows]
+        for of in (lacking, unmeasured)
+    )
+    assert found == expected
