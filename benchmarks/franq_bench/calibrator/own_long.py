@@ -269,18 +269,21 @@ def answers(questions: Sequence[Question], folder: Path, fold: Fold, part: str =
 
 def _score(options: argparse.Namespace) -> None:
     read = by_text(options.labels)
-    answered, rows = {name for name, _ in read}, []
+    answered, rows, settled = {name for name, _ in read}, [], 0
     faith, unfaith = WITH_THE_ANSWER.names
     guard = Guard.offline(uq_faith=faith, uq_unfaith=unfaith).uncalibrated()
     for fold, split in _MEASURED.items():
         questions = asked(options.data, fold, limit=LIMITS[fold], seed=options.seed)
         questions = [q for q in questions if q.id in answered]
+        mine = {q.id for q in questions}
+        settled += sum(label.settled for (name, _), label in read.items() if name in mine)
         traces = answers(questions, options.answers, fold)
         with bar(f"measuring {fold}") as show:
             rows += scores(questions, traces, read, split, guard, show)
     Scores(tuple(rows)).write(options.out)
     measured.write(options.out, guard)
-    say(f"{len(rows)} claims, {sum(row.is_true for row in rows)} of them true: {options.out}")
+    true = sum(row.is_true for row in rows)
+    say(f"{len(rows)} of {settled} settled claims are there, {true} of them true: {options.out}")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -130,6 +130,21 @@ def test_only_settled_claims_with_the_text_that_was_read_are_measured():
     assert own_long.scores([question], [trace], unsettled, "test", guard, lambda *_: None) == []
 
 
+def test_claims_that_the_answers_no_longer_hold_are_counted(folder, monkeypatch, capsys):
+    """Other rules for claims, or another processor, give other texts than those that were read."""
+    monkeypatch.setattr(own_long, "answers", lambda questions, *_: [
+        Trace(q.text, q.passages, Generation("Oslo is in Norway.")) for q in questions
+    ])  # fmt: skip
+    texts = ("Oslo is in Norway.", "Norway has Oslo.")
+    read = [{"id": f"sq-0~gold/{i}", "digest": digest_of(text), "truth": ["T"], "faith": ["S"]}
+            for i, text in enumerate(texts)]  # fmt: skip
+    labels = folder / "labels.jsonl"
+    labels.write_text("\n".join(map(json.dumps, read)))
+    own_long.main(["--data", str(folder), "score", "--answers", str(folder), "--labels",
+                   str(labels), "--out", str(folder / "out")])  # fmt: skip
+    assert "1 of 2 settled claims are there, 1 of them true" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
