@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from franq_bench.fits.calibrations import faithfulness_calibration, has_gold, thresholded
@@ -12,17 +11,14 @@ from franq_bench.fits.first_tree import first_tree
 from franq_bench.fits.grid import uq_grid
 from franq_bench.fits.one_change import one_change
 from franq_bench.fits.training_size import training_sizes
-from franq_bench.fits.variants import LOWEST, logarithm
-from franq_bench.tables.scores import Score, Scores
+from franq_bench.fits.variants import LOGARITHMS, LOWEST, in_logarithms
+from franq_bench.tables.scores import Scores
 from franq_guard.report.tables import Table
 
 __all__ = ["GRID", "LOGARITHMS", "LOWEST", "SIGNALS", "ablation_tables"]
 
-SIGNALS = ("faithfulness", "max-probability", "parametric-knowledge")
+SIGNALS = ("faithfulness", *LOGARITHMS)
 """FRANQ's P_faithful, UQ_faith and UQ_unfaith in the long form (arXiv 2505.21072, section 3)."""
-
-LOGARITHMS = SIGNALS[1:]
-"""Methods scored by log-probability: probabilities of long claims are too close to 0."""
 
 GRID = (
     "max-probability",
@@ -58,22 +54,11 @@ def ablation_tables(
     options: Any = {"signals": signals, "log_space": True}
     tables = [fallback_table(scores, faithful_above=faithful_above, **options)]
     tables += one_change(scores, resamples=resamples, **options)
-    tables += uq_grid(_in_logarithms(scores, signals), methods=GRID, **options)
+    confidences = {*GRID} - {*LOGARITHMS, *signals}
+    logs = Scores(tuple(in_logarithms(scores.rows, confidences)))
+    tables += uq_grid(logs, methods=GRID, **options)
     tables.append(thresholded(scores, resamples=resamples, **options))
     if has_gold(scores):
         tables.append(faithfulness_calibration(scores, resamples=resamples, **options))
     trees = (first_tree(scores), first_tree(scores, features=signals))
     return [*tables, *training_sizes(scores, draws=draws, **options), *trees]
-
-
-def _in_logarithms(scores: Scores, signals: Sequence[str]) -> Scores:
-    """The matrix with the grid's methods all in log-space."""
-    confidences = {*GRID} - {*LOGARITHMS, *signals}
-    return Scores(tuple(replace(row, scores=_logs(row, confidences)) for row in scores.rows))
-
-
-def _logs(row: Score, confidences: Collection[str]) -> dict[str, float | None]:
-    return {
-        name: value if value is None or name not in confidences else logarithm(value)
-        for name, value in row.scores.items()
-    }

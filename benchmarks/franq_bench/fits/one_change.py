@@ -21,12 +21,13 @@ from franq_bench.fits.fitted import SIGNALS, matrix
 from franq_bench.fits.paper_form import as_paper, whose
 from franq_bench.fits.reciprocal import has_reciprocal, reciprocal
 from franq_bench.fits.variants import (
+    LOGARITHMS,
     Fit,
     Values,
     fitted_on,
     franq,
+    in_logarithms,
     known,
-    logarithm,
     mean_rows,
     of_method,
     raw,
@@ -139,8 +140,8 @@ def changes(
         changed[place] = method
         name = ("P_faithful", "UQ_faith", "UQ_unfaith")[place]
         fit = franq(changed, **alone)
-        in_logarithms = log_space and place > 0 and method not in signals
-        made[f"{name}: {title(method)}"] = _logged(method, fit) if in_logarithms else fit
+        confidences = log_space and place > 0 and method not in {*LOGARITHMS, *signals}
+        made[f"{name}: {title(method)}"] = _logged(method, fit) if confidences else fit
     every = tuple(row for row in scores.rows if row.split == "train")
     if len(scores.datasets) > 1:
         made["training rows: those of all data sets together"] = fitted_on(
@@ -198,15 +199,7 @@ def _unchanged(method: str) -> Fit:
 
 def _logged(method: str, fit: Fit) -> Fit:
     """The variant with the method's confidences as log-probabilities, as the long form has them."""
-
-    def of(rows: Sequence[Score]) -> list[Score]:
-        values = [(row, row.scores.get(method)) for row in rows]
-        return [
-            row if v is None else replace(row, scores={**row.scores, method: logarithm(v)})
-            for row, v in values
-        ]
-
-    return lambda train, test: fit(of(train), of(test))
+    return lambda train, test: fit(*(in_logarithms(rows, [method]) for rows in (train, test)))
 
 
 def _mapped(samples: int, fit: Fit) -> Fit:

@@ -7,7 +7,7 @@ matrix like the scores of any method and evaluated with the benchmark's metrics.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,20 +26,32 @@ from franq_bench.tables.scores import MARKS, Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.franq import FloatArray
 
-__all__ = ["LOWEST", "Fit", "Values", "fitted", "fitted_on", "franq", "franq_model", "judged",
-           "known", "logarithm", "mean_rows", "measured", "of_method", "raw",
+__all__ = ["LOGARITHMS", "LOWEST", "Fit", "Values", "fitted", "fitted_on", "franq", "franq_model",
+           "in_logarithms", "judged", "known", "mean_rows", "measured", "of_method", "raw",
            "with_variants"]  # fmt: skip
 
 Values = list[float | None]
 Fit = Callable[[Sequence[Score], Sequence[Score]], Values]
 """Takes train and test rows of a data set; returns P(true) of the test rows, or None."""
 
+LOGARITHMS = ("max-probability", "parametric-knowledge")
+"""Methods scored by log-probability in the long form: long claims' probabilities are near 0."""
+
 LOWEST = -1e9
 """Stands for a log-probability of -inf, which JSON cannot represent."""
 
 
-def logarithm(confidence: float) -> float:
-    """Of a confidence in [0, 1]."""
+def in_logarithms(rows: Iterable[Score], methods: Collection[str]) -> list[Score]:
+    """The rows with the confidences of some methods as log-probabilities."""
+    return [
+        replace(row, scores={m: _log(v) if m in methods else v for m, v in row.scores.items()})
+        for row in rows
+    ]
+
+
+def _log(confidence: float | None) -> float | None:
+    if confidence is None:
+        return None
     return math.log(confidence) if confidence > 0 else LOWEST
 
 

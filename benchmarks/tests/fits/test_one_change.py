@@ -334,6 +334,11 @@ def test_the_long_form_tries_other_signals_as_log_probabilities():
     # Max NLI is UQ_faith's own number here, so as UQ_faith it changes nothing
     assert figures["UQ_faith: Max NLI"] == pytest.approx(table.rows[0][1])
     assert "P_faithful: Max NLI" in figures  # a probability: its logarithm could not be a weight
+    # Claim probabilities are stored as logarithms, also where a run has another UQ_faith
+    stored = with_method(whole, "max-probability", lambda r: r.scores[UNFAITH])
+    [table] = one_change(stored, resamples=2, log_space=True)
+    [same] = [row for row in table.rows if row[0] == "UQ_unfaith: Max Sequence/Claim Probability"]
+    assert same[1::2] == pytest.approx(table.rows[0][1::2])  # PRR, PR-AUC, ECE
     whole = with_method(whole, P, lambda r: r.scores["max-nli"])
     asked = {"it": franq((P, FAITH, UNFAITH), min_per_class=0, log_space=True)}
     assert figures["P_faithful: Max NLI"] == pytest.approx(judged(whole, asked)["it"].prr)
