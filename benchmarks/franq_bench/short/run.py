@@ -103,10 +103,14 @@ class Drawn:
     gold_lost: int
 
     @property
+    def datasets(self) -> list[str]:
+        """The data sets, also those of which the model attempts no question."""
+        return sorted({question.dataset for question in (*self.train, *self.test)})
+
+    @property
     def all(self) -> list[Question]:
         """In the order of work: training and test questions of all data sets, mixed."""
-        names = sorted({question.dataset for question in (*self.train, *self.test)})
-        parts = [(name, part) for name in names for part in (self.train, self.test)]
+        parts = [(name, part) for name in self.datasets for part in (self.train, self.test)]
         return in_proportion(*([q for q in part if q.dataset == name] for name, part in parts))
 
 
@@ -237,7 +241,7 @@ def judged(
             "date": today(),
         },
         versions=installed_versions(),
-        datasets=tuple(_dataset(name, scores, grades, questions) for name in scores.datasets),
+        datasets=tuple(_dataset(name, scores, grades, questions) for name in questions.datasets),
         rows=tuple(metric_rows(scores, seed=plan.seed)),
         tables=(*tables, *costs),
     )

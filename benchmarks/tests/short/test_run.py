@@ -15,7 +15,8 @@ from franq_bench.short.run import drawn, first_of_each, run
 from franq_bench.short.runtime import runtime_table
 from franq_bench.short.statistics import NAMES
 from franq_bench.store.statistics import from_json, to_json
-from franq_bench.tables.results import Results, metric_rows
+from franq_bench.tables.report import write_report
+from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.cli.app import app
@@ -43,6 +44,14 @@ def test_a_folder_that_anyone_can_recompute(folders, plan):
         text = (folders[1] / published).read_text()
         assert "capital" not in text
         assert "Norway" not in text
+
+
+def test_a_data_set_without_an_attempt_stands_among_the_others(folders, plan, models, tmp_path):
+    refused = lambda *_: "not_attempted"  # noqa: E731
+    results = run(plan, models, folders[0], quiet, out=tmp_path, grader=refused)
+    assert results.datasets == (Dataset("made", 0, 0, None, 8),)
+    _, report = write_report(tmp_path, resamples=2)
+    assert "| made | 0 | 0 | - | 8 |" in report.read_text()
 
 
 def test_a_second_run_asks_no_model(folders, plan, models, monkeypatch, tmp_path):
