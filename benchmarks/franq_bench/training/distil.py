@@ -27,7 +27,7 @@ from franq_bench.training import teacher as teaching
 from franq_bench.training.export import export
 from franq_bench.training.items import Item, encoded
 from franq_bench.training.labelling import Pairs, to_label
-from franq_bench.training.loop import Run, epochs, mean, nll, tensors
+from franq_bench.training.loop import Run, begin, epochs, mean, nll, tensors
 from franq_bench.training.options import add_device, parsed, set_up_torch, training_parser
 from franq_bench.training.own_claims import own_claims
 from franq_bench.training.recipe import DISTILLATION, FIRST, LONGER, Distillation
@@ -129,6 +129,7 @@ def labels_of(
     items = teaching.prompted(pairs.kept, bundled.tokenizer)
     if adapter is None:
         adapter = out / "teacher" / ADAPTER
+        begin(adapter.parent, recipe.teacher, recipe.norm_rate, pairs.kept)
         run = TeacherRun(teacher, recipe, adapter.parent, device=device)
 
         def drawn(seed: int) -> list[Prompted]:
@@ -182,6 +183,7 @@ def main(arguments: list[str] | None = None) -> int:
     own = own_claims(options.data, options.own, options.own_labels)
     recipe = LONGER if options.longer else DISTILLATION
     pairs = to_label(labelled, passages, recipe)
+    begin(options.out / "student", recipe, pairs.kept)  # before the hours of labelling
     report(f"{len(pairs.kept)} pairs to label")
     targets = labels_of(pairs, recipe, options.out, options.teacher, options.device)
     tokenizer = load_minilm()[1]

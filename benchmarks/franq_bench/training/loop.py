@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import time
@@ -20,7 +21,7 @@ from torch.nn import functional
 from franq_bench.data.pairs import Example, Question
 from franq_bench.training.generate import generated
 from franq_bench.training.items import Item, draw, make_items
-from franq_bench.training.recipe import Recipe
+from franq_bench.training.recipe import Distillation, Recipe
 from franq_guard.basics.numbers import native_bfloat16
 from franq_guard.faithfulness.small.encoder import Encoder
 from franq_guard.faithfulness.small.encoder_input import by_budget, pad
@@ -47,7 +48,7 @@ Kind = TypeVar("Kind", bound=Input)
 
 
 class Run(ABC, Generic[Kind]):
-    """Network, optimiser and averaged weights of one run in `out`, beside its recipe.
+    """Network, optimiser and averaged weights of one run in `out` (see `begin`).
 
     A checkpoint is written every `save_every` steps; a run that finds one goes on from it: same
     epoch, same order of batches, next step. A subclass says how the network reads a batch
@@ -57,9 +58,6 @@ class Run(ABC, Generic[Kind]):
     def __init__(
         self, network: nn.Module, recipe: Recipe, out: Path, *, device: str = "cpu"
     ) -> None:
-        out.mkdir(parents=True, exist_ok=True)
-        settings = json.dumps(asdict(recipe), indent=1)
-        (out / "recipe.json").write_text(settings, encoding="utf-8")
         self.network, self.recipe, self.out = network.to(device), recipe, out
         self.device = torch.device(device)
         self.trained = {n: p for n, p in network.named_parameters() if p.requires_grad}
@@ -157,6 +155,23 @@ class Trainer(Run[Item]):
         return found
 
 
+def begin(out: Path, recipe: Recipe | Distillation, *read: object) -> None:
+    """Make the folder of a run, and write `recipe.json`: its recipe and a digest of what it reads.
+
+    Raises:
+        ValueError: `out` has a run of another recipe or other data, from which it would go on.
+    """
+    digest = hashlib.sha256(repr(read).encode()).hexdigest()[:16]
+    settings = json.dumps(asdict(recipe) | {"read": digest}, indent=1)
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / "recipe.json"
+    if (out / "progress.json").exists() and file.read_text(encoding="utf-8") != settings:
+        raise ValueError(
+            f"{out} has a run of another recipe or other data: remove it, or give another --out"
+        )
+    file.write_text(settings, encoding="utf-8")
+
+
 def mean(one: dict[str, Tensor], other: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return the mean of two networks' weights (Wortsman et al., arXiv 2203.05482)."""
     return {name: (tensor + other[name]) / 2 for name, tensor in one.items()}
@@ -174,6 +189,8 @@ def train(
 ) -> None:  # fmt: skip
     """Run the recipe's epochs over labelled and made pairs, from wherever `trainer.out` stands."""
     recipe = trainer.recipe
+    start = [tensor.cpu().numpy().tobytes() for tensor in trainer.average.values()]
+    begin(trainer.out, recipe, examples, questions, start)
 
     def drawn(seed: int) -> list[Item]:
         pairs = draw(examples, seed=seed, repeated=recipe.repeated)

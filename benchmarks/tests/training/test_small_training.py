@@ -23,7 +23,7 @@ from franq_bench.training.calibrate import SURE, Held  # noqa: E402
 from franq_bench.training.export import refit  # noqa: E402
 from franq_bench.training.generate import generated  # noqa: E402
 from franq_bench.training.items import draw, make_items  # noqa: E402
-from franq_bench.training.loop import Trainer, batches, nll, rate, train  # noqa: E402
+from franq_bench.training.loop import Trainer, batches, begin, nll, rate, train  # noqa: E402
 from franq_bench.training.own_claims import DATASET  # noqa: E402
 from franq_bench.training.recipe import Recipe  # noqa: E402
 from franq_guard.faithfulness.small import storage  # noqa: E402
@@ -240,6 +240,39 @@ def test_training_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert parts.step == whole.step > 3
     for name, tensor in whole.averaged().items():
         assert torch.allclose(tensor, parts.averaged()[name], atol=1e-5), name
+
+
+def test_no_run_goes_on_from_one_of_another_recipe_other_data_or_another_start(tmp_path):
+    rows, folder = [Example("fm2", PASSAGE, "A mill.", 0)], tmp_path / "run"
+    begin(folder, Recipe(), rows, b"start")
+    begin(folder, Recipe(seed=4), rows, b"start")  # nothing was stored of the first
+    (folder / "progress.json").touch()
+    begin(folder, Recipe(seed=4), rows, b"start")
+    for other in [
+        (Recipe(seed=5), rows, b"start"),
+        (Recipe(seed=4), rows[:0], b"start"),
+        (Recipe(seed=4), rows, b"other"),
+    ]:
+        with pytest.raises(ValueError, match="run has a run of another recipe or other data"):
+            begin(folder, *other)
+    assert json.loads((folder / "recipe.json").read_text())["seed"] == 4
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_changed_recipe_is_not_answered_with_the_weights_of_the_old_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("franq_guard.faithfulness.small.encoder.LAYERS", 1)
+    tensors, tokenizer = load_minilm()
+
+    def run(recipe, seed=3):
+        trainer = Trainer(from_minilm(tensors, seed=seed), recipe, tmp_path)
+        train(trainer, [], [QUESTION], tokenizer, lambda message: None)
+
+    recipe = Recipe(generated=2, batch_tokens=250)
+    run(recipe)
+    run(recipe)
+    for changed in ({"recipe": replace(recipe, epochs=2)}, {"recipe": recipe, "seed": 4}):
+        with pytest.raises(ValueError, match="give another --out"):
+            run(**changed)
 
 
 @pytest.mark.usefixtures("one_thread")
