@@ -22,6 +22,7 @@ from franq_bench.data.pairs import SUPPORTED, UNSUPPORTED, Example, examples
 from franq_bench.data.written import ANSWERS, written
 from franq_bench.quality import faithfulness as bench
 from franq_bench.training.families import FAMILIES
+from franq_bench.training.options import parsed
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.metrics.measures import auroc, ece, reliability
@@ -140,14 +141,17 @@ def speed(weights: Path | None) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure the shipped model, or the one that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m franq_bench.training.figures",
+                                     description=__doc__)  # fmt: skip
     parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
     parser.add_argument("--without", choices=FAMILIES, help="only the family that was left out")
     parser.add_argument("--pairs", type=Path, required=True, help="minimal pairs, JSONL")
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--weights", type=Path, default=None)
+    parser.add_argument("--out", type=Path, required=True, help="folder for both files")
+    parser.add_argument("--weights", type=Path, help="folder of a model; default: the shipped one")
     parser.add_argument("--limit", type=int, default=400, help="pairs of one data set")
-    options = parser.parse_args(arguments)
+    options = parsed(parser, arguments)
+    if not options.pairs.is_file():
+        parser.error(f"--pairs: there is no file {options.pairs}")
     options.out.mkdir(parents=True, exist_ok=True)
     model = SmallFaithfulness.bundled(weights=options.weights)
     folds = Folds.read(options.data)

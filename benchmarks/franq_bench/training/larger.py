@@ -26,6 +26,8 @@ from franq_bench.training.calibrate import SURE, Held, fit_rows, held_back, temp
 from franq_bench.training.options import data_parser, parsed, set_up_torch
 from franq_bench.training.recipe import FIRST
 from franq_bench.training.sources import fold_reader, test_pairs
+from franq_guard.faithfulness.larger import ADAPTER
+from franq_guard.faithfulness.larger.adapter import about
 from franq_guard.faithfulness.larger.model import BLEND, LargerFaithfulness
 from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.blend import Blend, encoder_alone
@@ -132,6 +134,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pairs", type=int, default=2500, help="to fit on")
     parser.add_argument("--test", type=int, default=60, help="pairs of a set to measure on")
     options = parsed(parser, arguments)
+    try:
+        about(options.adapter / ADAPTER)
+    except ValueError as error:
+        parser.error(f"--adapter: {error}")
     set_up_torch(options.threads)
     shuffled = held_back(*fold_reader(options.data)("fitting"), seed=FIRST.seed)
     pairs = shuffled[: options.pairs]

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from franq_bench.data.files import files
 from franq_guard.faithfulness.small.storage import FOLDER
 
 
@@ -17,7 +18,7 @@ def data_parser(name: str, description: str | None) -> argparse.ArgumentParser:
         "--out", type=Path, required=True,
         help="folder for results, and for what a stopped run goes on from",
     )  # fmt: skip
-    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--threads", type=int, help="of torch; default: as many as it likes")
     return parser
 
 
@@ -49,8 +50,8 @@ def add_device(parser: argparse.ArgumentParser, without: str) -> None:
 def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the arguments; what cannot be meant ends the command with a message."""
     options = parser.parse_args(arguments)
-    if not options.data.is_dir():
-        parser.error(f"--data: {options.data} is not a folder with the data files")
+    if not (options.data.is_dir() and files([options.data])):
+        parser.error(f"--data: {options.data} is not a folder with the data files (.jsonl, .gz)")
     if "own_labels" in options and not options.own_labels.is_file():
         parser.error(f"--own-labels: there is no file {options.own_labels}")
     if "device" in options:

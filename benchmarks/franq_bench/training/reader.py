@@ -26,6 +26,7 @@ from franq_bench.data.pairs import SOURCES, Example
 from franq_bench.progress import report
 from franq_bench.quality import faithfulness as bench
 from franq_bench.tables.resampling import bootstrap
+from franq_bench.training.options import parsed
 from franq_bench.training.reader_pairs import Read, drawn, likelihoods, numbers, texts_to_read
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.franq import FloatArray as Floats
@@ -211,9 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder for numbers and results")
     parser.add_argument("--fitting", type=int, default=60, help="pairs of a set to fit on")
     parser.add_argument("--test", type=int, default=100, help="pairs of a set to measure on")
-    options = parser.parse_args(arguments)
-    if not options.data.is_dir():
-        parser.error(f"--data: {options.data} is not a folder with the data files")
+    options = parsed(parser, arguments)
     import torch
 
     torch.set_num_threads(1)

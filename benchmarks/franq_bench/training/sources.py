@@ -9,6 +9,7 @@ from franq_bench.data.files import files
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import SOURCES, Example, Question, examples, questions
 from franq_bench.data.written import written
+from franq_bench.progress import report
 from franq_bench.quality.faithfulness import draw, group
 from franq_bench.training.balance import balanced
 from franq_bench.training.recipe import FIRST
@@ -19,7 +20,10 @@ def fold_reader(
 ) -> Callable[[Fold], tuple[list[Example], list[Question]]]:
     """Return what reads a fold's pairs of the sets in `SOURCES`, the written ones, and passages.
 
-    Of the data sets in `without` nothing is read.
+    Of the data sets in `without` nothing is read. Sets that the folder lacks are reported.
+
+    Raises:
+        ValueError: when a fold is read of which the folder has no pairs at all.
     """
     paths, folds = files([data]), Folds.read(data)
 
@@ -28,7 +32,13 @@ def fold_reader(
 
     def read(fold: Fold) -> tuple[list[Example], list[Question]]:
         pairs = examples(paths, lambda row: wanted(row["dataset"]) and folds.of(row) == fold)
-        pairs += balanced(written(fold), seed=FIRST.seed)
+        if not pairs:
+            raise ValueError(f"{data} has no pairs of the sets that are read for {fold}")
+        own = written(fold)
+        found = {e.dataset for e in (*pairs, *own)}
+        if lacking := [name for name in filter(wanted, SOURCES) if name not in found]:
+            report(f"{data} has no pairs for {fold} of: {', '.join(lacking)}")
+        pairs += balanced(own, seed=FIRST.seed)
         return pairs, questions(paths, lambda row: folds.of(row) == fold)
 
     return read

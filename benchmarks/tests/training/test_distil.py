@@ -297,12 +297,15 @@ def test_help(capsys):
 
 def test_wrong_options_say_what_to_do(tmp_path, monkeypatch, capsys):
     (tmp_path / "labels").touch()
+    (tmp_path / "pairs.jsonl").touch()
+    (tmp_path / "empty").mkdir()
     known = ["--data", tmp_path, "--out", tmp_path, "--own", tmp_path,
              "--own-labels", tmp_path / "labels", "--device", "cpu"]  # fmt: skip
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     teacher.write_adapter(tmp_path / "adapter", teacher.adapter_of(small()), 2)
     for more, expected in [
         (["--data", tmp_path / "none"], "is not a folder with the data files"),
+        (["--data", tmp_path / "empty"], "is not a folder with the data files"),
         (["--own-labels", tmp_path / "none"], "there is no file"),
         (["--device", "cuda"], "take --device cpu"),
         (["--out", storage.FOLDER.parent], "give another folder and copy"),
@@ -338,8 +341,9 @@ def test_the_whole_command_and_again_with_its_adapter(tmp_path, monkeypatch, tok
     monkeypatch.setattr(distil, "fold_reader", folds)
     monkeypatch.setattr(distil, "own_claims", lambda *paths: [])
     monkeypatch.setattr(distil, "export", export)
-    (tmp_path / "labels").touch()
-    words = ["--data", ".", "--own", ".", "--own-labels", str(tmp_path / "labels"),
+    for name in ("labels", "pairs.jsonl"):
+        (tmp_path / name).touch()
+    words = ["--data", str(tmp_path), "--own", ".", "--own-labels", str(tmp_path / "labels"),
              "--device", "cpu"]  # fmt: skip
     assert distil.main([*words, "--out", str(tmp_path / "one")]) == 0
     adapter = tmp_path / "one" / "teacher" / "adapter.safetensors"

@@ -164,6 +164,13 @@ def test_pairs_that_were_read_are_not_read_again(tmp_path, monkeypatch):
     assert model.calls == 5
 
 
+def test_a_folder_without_an_adapter_is_refused_before_the_data_are_read(tmp_path, capsys):
+    (tmp_path / "pairs.jsonl").write_text("no rows")
+    with pytest.raises(SystemExit):
+        larger.main([f"--{name}={tmp_path}" for name in ("data", "out", "adapter")])
+    assert "--adapter: " in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_times_and_figures_are_of_both_models(model):
     models = {"small": model, "larger": model}

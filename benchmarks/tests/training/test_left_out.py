@@ -53,6 +53,7 @@ def test_the_command_trains_a_model_for_each_family_that_can_be_read(tmp_path, m
         return lambda fold: ([*rows, *other] * 2, [])
 
     monkeypatch.setattr(left_out, "fold_reader", reader)
+    (tmp_path / "pairs.jsonl").touch()
     arguments = ["--data", str(tmp_path), "--out", str(tmp_path), "--threads", "1"]
     assert left_out.main(arguments) == 0
     assert asked == [(), FAMILIES["wiki"]]
@@ -64,6 +65,7 @@ def test_the_command_trains_a_model_for_each_family_that_can_be_read(tmp_path, m
 
 def test_a_device_that_is_not_there_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    (tmp_path / "pairs.jsonl").touch()
     arguments = ["--data", str(tmp_path), "--out", str(tmp_path), "--device", "cuda"]
     with pytest.raises(SystemExit):
         left_out.main(arguments)

@@ -143,7 +143,9 @@ def test_figures_name_every_choice():
     assert found["small model"]["left_out_gain"]["gain"] == pytest.approx(0)
 
 
-def test_a_wrong_folder_ends_with_a_message(tmp_path, capsys):
+@pytest.mark.parametrize("folder", ["none", "empty"])
+def test_a_wrong_folder_ends_with_a_message(folder, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
     with pytest.raises(SystemExit):
-        reader.main(["--data", str(tmp_path / "none"), "--out", str(tmp_path)])
+        reader.main(["--data", str(tmp_path / folder), "--out", str(tmp_path)])
     assert "is not a folder with the data files" in capsys.readouterr().err
