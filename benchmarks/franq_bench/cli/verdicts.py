@@ -50,6 +50,8 @@ def verdicts(
                 for kind in kinds
                 for one in [a for a in asked if (a.kind, a.passages) == kind][:limit]
             ]
+        if not asked:
+            fail(f"--data: {data} has no answers in the fold {fold}")
         guard = Guard.offline(policy=Policy(threshold=threshold))
         with bar("checking") as tell:
             rows = rows_of(guard, asked, lambda done: tell(done, len(asked)))

@@ -16,8 +16,6 @@ def files(paths: Sequence[Path]) -> list[Path]:
     """Return the JSONL files in `paths`; for a folder, the ones it contains."""
     found: list[Path] = []
     for path in paths:
-        inside = (
-            sorted(p for p in path.iterdir() if ".jsonl" in p.name) if path.is_dir() else [path]
-        )
-        found += inside
+        inside = path.glob("*.jsonl*") if path.is_dir() else [path]
+        found += sorted(p for p in inside if not p.is_dir())
     return found

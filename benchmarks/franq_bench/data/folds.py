@@ -95,8 +95,26 @@ class Folds:
 
     @classmethod
     def read(cls, folder: Path) -> Folds:
-        """The folds of every `.jsonl` and `.jsonl.gz` file in ``folder``."""
-        return cls(row for path in files([folder]) for row in json_rows(path))
+        """The folds of every `.jsonl` and `.jsonl.gz` file in ``folder``.
+
+        Raises:
+            ValueError: naming the file and row that fits no schema of the data.
+        """
+        place = ""
+
+        def rows() -> Iterator[Row]:
+            nonlocal place
+            for path in files([folder]):
+                for number, row in enumerate(json_rows(path), start=1):
+                    place = f"{path}, row {number}"
+                    yield row
+
+        try:
+            return cls(rows())
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{place}: fits no schema of the data (benchmarks/README.md): {error}"
+            ) from error
 
     def of(self, row: Row) -> Fold:
         """The fold of a row, of a passage, or of a row made from questions and gold passages.

@@ -83,8 +83,11 @@ def run(
         is NaN where a set has one class. Last the row "macro" over the grounded-text sets present
         (over all sets where none is), and before it "pooled", all pairs together.
     """
-    pairs = [pair for pair in examples(files) if not (held_out and seen(pair.premise))]
-    return measure(draw(pairs, limit=limit, seed=seed), model)
+    pairs = examples(files)
+    kept = [pair for pair in pairs if not (held_out and seen(pair.premise))]
+    if pairs and not kept:
+        raise ValueError("the small model was trained on the texts of all pairs: --no-held-out")
+    return measure(draw(kept, limit=limit, seed=seed), model)
 
 
 def measure(drawn: Mapping[str, Sequence[Example]], model: Scorer) -> list[dict[str, Any]]:

@@ -236,6 +236,8 @@ def _difference(
 
 def _read_cuts(path: Path) -> tuple[str, Cuts]:
     rows = list(json_rows(path))
+    if not rows:
+        raise ValueError(f"{path} has no rows: `cut` found no sentence that states something")
     return rows[0]["version"], {row["sentence"]: tuple(row["claims"]) for row in rows}
 
 
@@ -278,6 +280,8 @@ def main() -> None:
         raise SystemExit(
             f"error: cannot read or write {error.filename}: {error.strerror}"
         ) from error
+    except ValueError as error:
+        raise SystemExit(f"error: {error}") from error
 
 
 def _run(asked: argparse.Namespace) -> None:
@@ -287,6 +291,11 @@ def _run(asked: argparse.Namespace) -> None:
     if asked.command == "draw":
         gone = [r["sentence"] for r in json_rows(asked.leave_out)] if asked.leave_out else []
         versions = dict(_read_cuts(path) for path in (asked.old, asked.new))
+        if len(versions) < 2:
+            raise ValueError(
+                f"{asked.old} and {asked.new} are both by {', '.join(versions)}: was `cut` run "
+                "with the other version on the path, and outside of a checkout?"
+            )
         read, key = draw(
             versions, claims=asked.claims, uncut=asked.uncut, seed=asked.seed, leave_out=gone
         )

@@ -1,5 +1,6 @@
 """What the distribution offers to the command ``franq``."""
 
+import gzip
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from tomllib import loads
@@ -36,3 +37,13 @@ def test_verdicts_says_which_data_files_are_missing(tmp_path):
     said = " ".join(result.stderr.split())
     assert "rag_qa_long_clapnq.jsonl.gz, claims_refchecker_nq.jsonl.gz" in said
     assert "wiki_passages" not in said
+
+
+def test_verdicts_of_a_fold_without_answers_says_so(tmp_path):
+    for name in ("rag_qa_long_clapnq", "claims_refchecker_nq", "wiki_passages"):
+        rows = '{"id": "w1", "title": "Owl", "text": "Owls eat voles."}\n'
+        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+            file.write(rows if name == "wiki_passages" else "")
+    result = CliRunner().invoke(bench, ["verdicts", "--data", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "has no answers in the fold test" in " ".join(result.stderr.split())

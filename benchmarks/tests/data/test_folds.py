@@ -1,5 +1,6 @@
 """Folds by article, question and document: nothing crosses, in made-up and in real rows."""
 
+import json
 import random
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -113,6 +114,23 @@ def test_parts_of_several_folds_are_refused():
     mixed = asked(1, "?", passage("", left["premise"]), passage("", right["premise"]))
     with pytest.raises(ValueError, match="several folds: test, training"):
         folds.of(mixed)
+
+
+@pytest.mark.parametrize(
+    "row", [{"question": "Who?", "passages": ["A text."], "answer": "He."}, {"text": "No title."}]
+)
+def test_a_row_of_another_kind_is_named(row, tmp_path):
+    known = json.dumps(pair(1, MILL))
+    (tmp_path / "a.jsonl").write_text(known, encoding="utf-8")
+    (tmp_path / "mine.jsonl").write_text(f"{known}\n{json.dumps(row)}", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"mine\.jsonl, row 2: fits no schema of the data"):
+        Folds.read(tmp_path)
+
+
+def test_a_folder_in_the_folder_is_no_data(tmp_path):
+    (tmp_path / "old.jsonl").mkdir()
+    (tmp_path / "a.jsonl").write_text(json.dumps(pair(1, MILL)), encoding="utf-8")
+    assert files([tmp_path]) == [tmp_path / "a.jsonl"]
 
 
 def test_shares_are_kept_by_components_that_are_drawn_by_chance():

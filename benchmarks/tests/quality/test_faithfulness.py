@@ -76,3 +76,9 @@ def test_cosine_of_a_text_with_itself_is_one():
     )
     assert scores[0] == pytest.approx(1, abs=1e-5)
     assert scores[1] < 0.4
+
+
+def test_pairs_that_were_all_trained_on_are_not_called_missing(files, monkeypatch):
+    monkeypatch.setattr(bench, "seen", lambda text: True)
+    with pytest.raises(ValueError, match="trained on the texts of all pairs: --no-held-out"):
+        bench.run(files, Fixed({}), held_out=True)

@@ -1,10 +1,12 @@
 """The comparison of two versions of the claim rules, by hand."""
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from franq_bench.quality.two_versions import cuts, draw, rates
+from franq_bench.quality.two_versions import cuts, draw, main, rates
 from franq_guard.datasets.jsonl import json_rows
 
 ROOT = Path(__file__).parents[3]
@@ -65,6 +67,32 @@ def test_the_draw_ends_when_each_version_has_enough_and_leaves_out_what_was_read
     read, key = draw(both, claims=9, uncut=0, seed=0, leave_out=["He sat and she sang."])
     assert {row["sentence"] for row in read} == {"It rained and poured."}
     assert key[0]["totals"]["sentences"] == 3
+
+
+def run(monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["two_versions", *map(str, words)])
+    main()
+
+
+def test_cuts_of_one_version_are_refused_before_somebody_reads_them(tmp_path, monkeypatch):
+    answers, old, new = (tmp_path / f"{name}.jsonl" for name in ("answers", "old", "new"))
+    answers.write_text('{"answer": "He was born in Ulm and died in Rome."}\n', encoding="utf-8")
+    run(monkeypatch, "cut", answers, "--out", old)
+    run(monkeypatch, "cut", answers, "--out", new)
+    with pytest.raises(SystemExit, match=r"error: .* are both by rules/\d+: was `cut` run"):
+        run(monkeypatch, "draw", old, new, "--out", tmp_path)
+    assert not (tmp_path / "read.jsonl").exists()
+
+
+def test_what_cannot_be_read_is_said_in_a_line(tmp_path, monkeypatch):
+    (tmp_path / "key.jsonl").write_text(json.dumps(key_of((0, 0, True, ["old"]))[0]) + "\n"
+                                        '{"id": 0}', encoding="utf-8")  # fmt: skip
+    (tmp_path / "labels.jsonl").write_text('{"id": 0, "verdict": "good"}', encoding="utf-8")
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(SystemExit, match="error: claim 0 has no verdict"):
+        run(monkeypatch, "rates", tmp_path)
+    with pytest.raises(SystemExit, match=r"error: .*empty\.jsonl has no rows"):
+        run(monkeypatch, "draw", tmp_path / "empty.jsonl", tmp_path / "key.jsonl", "--out", "x")
 
 
 def key_of(*rows):
