@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from franq_guard import Guard
 from franq_guard.datasets.demo import questions
+from franq_guard.faithfulness.small.blended import BlendedFaithfulness
 from franq_guard.language_model import TransformersModel
 
 MODES = ("buffer", "claims")
@@ -76,13 +77,22 @@ def guard_and_model(options: argparse.Namespace) -> tuple[Guard, TransformersMod
     return guard, model
 
 
-def report(plain: Show, guarded: Mapping[str, Show], last: LastToken, *, n: int, name: str) -> None:
+def forget(guard: Guard) -> None:
+    """Empty the caches of its faithfulness model, which has read the same answer before."""
+    if isinstance(guard.faithfulness, BlendedFaithfulness):
+        guard.faithfulness.forget()
+
+
+def report(
+    plain: Show, guarded: Mapping[str, Show], last: LastToken, *, guard: Guard, n: int, name: str
+) -> None:
     """Answer ``n`` questions without the guard and with it, and print the table.
 
     Args:
         plain: the unguarded chain.
         guarded: the guarded one by mode of streaming.
         last: records when the model of any of them is done.
+        guard: that of all guarded ones.
         n: how many questions.
         name: name of the chain or engine, for the heading.
     """
@@ -93,6 +103,7 @@ def report(plain: Show, guarded: Mapping[str, Show], last: LastToken, *, n: int,
     for question in asked:
         p = timed(plain, last, question)
         for mode, show in guarded.items():
+            forget(guard)
             g = timed(show, last, question)
             rows.setdefault((mode, "total"), []).append((g.total - p.total) / p.total)
             rows.setdefault((mode, "after the last token"), []).append(

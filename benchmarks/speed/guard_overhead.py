@@ -19,8 +19,9 @@ from time import perf_counter
 
 import torch
 
+from franq_bench.overhead import forget
 from franq_guard import Guard, Trace
-from franq_guard.datasets.demo import corpus, questions
+from franq_guard.datasets.demo import corpus
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.language_model.transformers.model import TransformersModel
 from franq_guard.language_model.transformers.recorder import Recorder
@@ -58,7 +59,7 @@ def prompts(count: int) -> list[tuple[str, tuple[Passage, ...]]]:
             for a, b in zip(texts[::2], texts[1::2], strict=False)
         ]
         chosen.append((ASK, tuple(joined[:3])))
-    return chosen or [(q.question, ()) for q in questions()[:count]]
+    return chosen
 
 
 def plain(model: TransformersModel, prompt: str, tokens: int) -> tuple[float, int]:
@@ -78,6 +79,7 @@ def guarded(
     tokens: int,
 ) -> tuple[float, int, dict[str, float]]:
     """Seconds of generation with capture plus the check, claims found, seconds by stage."""
+    forget(guard)  # what the warm-up has read
     recorder = Recorder.attach(model.model, model.tokenizer)
     prompt = model.render(rag_prompt(question, passages))
     inputs = model.tokenizer(prompt, return_tensors="pt", add_special_tokens=False)

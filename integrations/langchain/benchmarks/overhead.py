@@ -54,7 +54,7 @@ def main() -> None:
     guard, model = guard_and_model(options)
     plain = local_rag_chain(corpus(), model, max_new_tokens=options.max_new_tokens)
     guarded = {mode: shown(guard_chain(plain, guard, stream=mode), last) for mode in MODES}
-    report(shown(plain, last), guarded, last, n=options.questions, name="chain")
+    report(shown(plain, last), guarded, last, guard=guard, n=options.questions, name="chain")
 
 
 if __name__ == "__main__":

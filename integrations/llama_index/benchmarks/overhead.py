@@ -68,7 +68,7 @@ def main() -> None:
         streaming=True,
     )
     guarded = {mode: shown(guard_query_engine(plain, guard, stream=mode)) for mode in MODES}
-    report(shown(plain), guarded, last, n=options.questions, name="engine")
+    report(shown(plain), guarded, last, guard=guard, n=options.questions, name="engine")
 
 
 if __name__ == "__main__":
