@@ -24,6 +24,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from time import perf_counter
+from typing import Any
 
 import httpx
 import uvicorn
@@ -118,7 +119,8 @@ def upstream(options: argparse.Namespace) -> None:
 
 
 def proxy(options: argparse.Namespace) -> None:
-    """Child: the service in front of ``--upstream``."""
+    """Child: the service in front of ``--upstream``; no request finds what another has read."""
+    from franq_bench.overhead import forget
     from franq_guard.faithfulness import SmallFaithfulness
     from franq_guard.serve.app import create_app
     from franq_guard.serve.settings import ServeSettings
@@ -130,7 +132,12 @@ def proxy(options: argparse.Namespace) -> None:
     else:
         guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
     app = create_app(guard, ServeSettings(upstream=options.upstream, stream=options.stream))
-    uvicorn.run(app, host="127.0.0.1", port=options.port, log_level="warning", access_log=False)
+
+    async def fresh(scope: Any, receive: Any, send: Any) -> None:
+        forget(guard)
+        await app(scope, receive, send)
+
+    uvicorn.run(fresh, host="127.0.0.1", port=options.port, log_level="warning", access_log=False)
 
 
 ROLES: dict[str, Callable[[argparse.Namespace], None]] = {"upstream": upstream, "proxy": proxy}

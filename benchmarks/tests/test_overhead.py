@@ -15,6 +15,11 @@ from franq_guard.faithfulness.small.model import SmallFaithfulness
 SPEED = Path(__file__).parents[1] / "speed"
 
 
+@pytest.fixture(autouse=True)
+def scripts(monkeypatch):
+    monkeypatch.syspath_prepend(SPEED)
+
+
 @pytest.fixture
 def model():
     return SmallFaithfulness.bundled()
@@ -58,7 +63,6 @@ def test_no_mode_finds_what_another_mode_has_read(model, pairs, capsys):
 def test_the_guards_own_figure_has_no_answer_that_the_warm_up_read(
     model, pairs, smollm, monkeypatch
 ):
-    monkeypatch.syspath_prepend(SPEED)
     import guard_overhead
 
     guard = Guard(language_model=smollm, faithfulness=model)
@@ -72,6 +76,47 @@ def test_the_guards_own_figure_has_no_answer_that_the_warm_up_read(
         return found
 
     monkeypatch.setattr(guard_overhead, "guarded", counted)
-    assert len(guard_overhead.measure(1, 16)) == 1
+    assert len(guard_overhead.measure(1, 4)) == 1
     warm_up, measured = read
     assert warm_up == measured > 0
+
+
+def test_the_proxy_checks_each_request_anew(model, pairs, monkeypatch):
+    pytest.importorskip("fastapi")
+    testclient = pytest.importorskip("starlette.testclient")
+    import proxy_overhead
+
+    served = []
+    monkeypatch.setattr(proxy_overhead.uvicorn, "run", lambda app, **_: served.append(app))
+    monkeypatch.setattr(SmallFaithfulness, "bundled", lambda: model)
+    options = {"guard": "small", "upstream": "http://127.0.0.1:9/v1", "stream": "claims"}
+    proxy_overhead.proxy(SimpleNamespace(port=0, **options))
+    row = {"question": "?", "passages": ["The mill is red."], "answer": "The mill is blue."}
+    read = []
+    with testclient.TestClient(served[0]) as client:
+        for _ in range(2):
+            before = pairs.read
+            assert client.post("/v1/check", json=row).status_code == 200
+            read.append(pairs.read - before)
+    assert read[0] == read[1] > 0
+
+
+def test_both_ways_of_checking_a_given_answer_read_it(pairs, model, smollm, monkeypatch, capsys):
+    import given_answer
+
+    read = []
+
+    class Counting(Guard):
+        def check_trace(self, trace):
+            before = pairs.read
+            found = super().check_trace(trace)
+            read.append(pairs.read - before)
+            return found
+
+    monkeypatch.setattr(given_answer, "Guard", Counting)
+    monkeypatch.setattr(given_answer, "load_bundled", lambda: smollm)
+    monkeypatch.setattr(given_answer.SmallFaithfulness, "bundled", lambda: model)
+    monkeypatch.setattr("sys.argv", ["given_answer", "--answers", "1"])
+    assert given_answer.main() == 0
+    assert read[2:] == [read[0], read[0]]  # after a warm-up each; one model is both guards' here
+    assert "answers                              1" in capsys.readouterr().out
