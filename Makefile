@@ -196,7 +196,7 @@ TEACHER ?= larger/franq_larger/adapter.safetensors
 # LONGER=--longer: five epochs over more pairs, and the mean with the weights before them.
 LONGER ?=
 small-model-distil: $(READY) own-answers  ## teach the shipped model by a larger one, from DATA into build/ (days without a GPU)
-	$(BIN)/python -m franq_bench.training.distil --data $(DATA) --out build/small-model-distil \
+	$(BIN)/python -m franq_bench.training.distil --data $(DATA) --out build/small-model-distil$(LONGER) \
 		--own $(OWN) $(TEACHER:%=--teacher %) $(LONGER)
 
 own-answers: $(READY)     ## the bundled model's answers that were read, into build/ (an hour; resumes)

@@ -183,7 +183,8 @@ def main(arguments: list[str] | None = None) -> int:
     own = own_claims(options.data, options.own, options.own_labels)
     recipe = LONGER if options.longer else DISTILLATION
     pairs = to_label(labelled, passages, recipe)
-    begin(options.out / "student", recipe, pairs.kept)  # before the hours of labelling
+    teacher = options.teacher and options.teacher.read_bytes()
+    begin(options.out / "student", recipe, pairs.kept, teacher)  # before the hours of labelling
     report(f"{len(pairs.kept)} pairs to label")
     targets = labels_of(pairs, recipe, options.out, options.teacher, options.device)
     tokenizer = load_minilm()[1]

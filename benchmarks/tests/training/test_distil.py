@@ -361,6 +361,9 @@ def test_the_whole_command_and_again_with_its_adapter(tmp_path, monkeypatch, tok
         assert torch.allclose(tensor, two[name], atol=1e-5), name
         assert torch.allclose(longer[name], (before[name] + two[name]) / 2, atol=1e-5), name
     assert (tmp_path / "two" / "seen.bin").is_file()
-    with pytest.raises(ValueError, match="student has a run of another recipe"):
-        distil.main([*known, "--longer", "--out", str(tmp_path / "two")])
+    other = str(tmp_path / "other")
+    teacher.write_adapter(tmp_path / "other", teacher.adapter_of(small()), 2)
+    for changed in ([*known, "--longer"], [*known, "--teacher", other]):
+        with pytest.raises(ValueError, match="student has a run of another recipe"):
+            distil.main([*changed, "--out", str(tmp_path / "two")])
     assert len(exported) == 3
