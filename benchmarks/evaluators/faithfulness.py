@@ -189,6 +189,10 @@ def main() -> None:
     parser.add_argument("--held", action="store_true", help="hold the judge to the form")
     parser.add_argument("--out", type=Path, default=KEPT, help="the file of all metrics' scores")
     given = parser.parse_args()
+    if unknown := sorted({*given.metrics} - {*names}):
+        parser.error(f"no metric {', '.join(unknown)}: there are {', '.join(names)}")
+    if given.rows != parser.get_default("rows") and given.out == KEPT:
+        parser.error("--rows: the stored scores are of 50 rows each; give --out FILE, too")
     texts = ROWS.read_text("utf-8").splitlines()[: given.rows]
     rows = [chosen(json.loads(text), i) for i, text in enumerate(texts)]
     for name in given.metrics:

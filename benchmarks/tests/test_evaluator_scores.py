@@ -1,5 +1,6 @@
 """The comparison with other frameworks' metrics: its file of scores, its table, and the page."""
 
+import importlib
 import importlib.util
 import json
 import sys
@@ -67,6 +68,24 @@ def test_the_page_has_the_stored_figures(module):
     assert known
     assert module.table(known) in page
     assert {s.model.split()[-1] for s in known} <= {word.strip("`,.;()") for word in page.split()}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["franq", "ragass"], "no metric ragass: there are franq, ragas"),
+     (["franq", "--rows", "2"], "the stored scores are of 50 rows each; give --out")],
+)  # fmt: skip
+def test_what_would_fail_late_or_spoil_the_stored_scores_is_refused(
+    words, said, monkeypatch, capsys
+):
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks" / "evaluators")
+    script = importlib.import_module("faithfulness")
+    monkeypatch.setattr(script, "franq", lambda: pytest.fail("it began"))
+    monkeypatch.setattr("sys.argv", ["faithfulness.py", *words])
+    with pytest.raises(SystemExit):
+        script.main()
+    assert said in " ".join(capsys.readouterr().err.split())
 
 
 def test_franqs_figures_are_of_the_shipped_small_model(module):
