@@ -15,6 +15,7 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from franq_guard.calibration.store import Calibrator
 from franq_guard.cli.console import counter, tell
@@ -49,14 +50,17 @@ def judged(
     ``advance`` is called with 1 after every answer.
     """
     for row in json_rows(path):
-        asked = [(a["question"], row["passages"], a["answer"]) for a in row["answers"]]
-        for answer, result in zip(row["answers"], guard.check_many(asked), strict=True):
+        for answer, result in zip(row["answers"], guard.check_many(_asked(row)), strict=True):
             for claim in answer["claims"]:
                 mine = [v for v in result.verdicts if _inside(v.claim.spans, claim["span"])]
                 flagged = any(map(guard.policy.is_weak, mine))
                 unclear = not flagged and any(v.label == "unclear" for v in mine)
                 yield Judged(row["register"], claim["kind"], claim["stated"], flagged, unclear)
             advance(1)
+
+
+def _asked(row: dict[str, Any]) -> list[tuple[str, list[str], str]]:
+    return [(answer["question"], row["passages"], answer["answer"]) for answer in row["answers"]]
 
 
 def _inside(spans: Sequence[Span], outer: Span) -> bool:
@@ -87,7 +91,10 @@ def table(claims: Iterable[Judged]) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Judge the file with the guard as shipped, or with other models, and print the table."""
-    parser = argparse.ArgumentParser(description="Labelled answers of our own, judged.")
+    parser = argparse.ArgumentParser(
+        prog="python -m franq_bench.quality.registers",
+        description="Labelled answers of our own, judged.",
+    )
     parser.add_argument("file", type=Path, help="such as tests/fixtures/registers.jsonl")
     parser.add_argument("--faithfulness", help="another model, as for franq check")
     parser.add_argument("--calibrator", type=Path, help="the one that is for it")
@@ -96,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     if not file.is_file():
         parser.error(f"there is no file {file}: give tests/fixtures/registers.jsonl")
     try:
-        total = sum(len(row["answers"]) for row in json_rows(file))
+        total = sum(len(_asked(row)) for row in json_rows(file))
     except (KeyError, TypeError, ValueError):
         parser.error(f"{file} is no file of labelled answers like tests/fixtures/registers.jsonl")
     try:

@@ -242,20 +242,25 @@ def _read_cuts(path: Path) -> tuple[str, Cuts]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(
+        prog="python -m franq_bench.quality.two_versions",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     kinds = parser.add_subparsers(dest="command", required=True)
     one = kinds.add_parser("cut", help="write the claims of every sentence")
-    one.add_argument("answers", type=Path)
-    one.add_argument("--out", type=Path, required=True)
+    one.add_argument("answers", type=Path, help="JSONL rows with an answer each, also .gz")
+    one.add_argument("--out", type=Path, required=True, help="JSONL file")
     two = kinds.add_parser("draw", help="draw claims to read")
-    two.add_argument("old", type=Path)
-    two.add_argument("new", type=Path)
-    two.add_argument("--out", type=Path, required=True)
-    two.add_argument("--claims", type=int, default=300)
-    two.add_argument("--uncut", type=int, default=50)
+    two.add_argument("old", type=Path, help="what `cut` wrote with one version")
+    two.add_argument("new", type=Path, help="the same with the other")
+    two.add_argument("--out", type=Path, required=True, help="folder of what is read, and its key")
+    two.add_argument("--claims", type=int, default=300, help="of each version, of cut sentences")
+    two.add_argument("--uncut", type=int, default=50, help="sentences that no version cuts")
     two.add_argument("--seed", type=int, default=0)
     two.add_argument("--leave-out", type=Path, help="rows whose `sentence` was read before")
-    kinds.add_parser("rates", help="print the shares").add_argument("folder", type=Path)
+    three = kinds.add_parser("rates", help="print the shares")
+    three.add_argument("folder", type=Path, help="with key.jsonl and the reader's labels.jsonl")
     return parser.parse_args()
 
 

@@ -110,6 +110,13 @@ def test_the_shipped_guard_is_no_worse_than_it_was():
     assert flagged[1] >= 90
 
 
+def test_a_file_of_other_answers_is_refused_before_a_model_is_loaded(tmp_path, capsys):
+    (tmp_path / "qa.jsonl").write_text('{"question": "Who?", "passages": [], "answers": ["A"]}')
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "qa.jsonl")])
+    assert "is no file of labelled answers" in capsys.readouterr().err
+
+
 def test_other_models_judge_and_one_that_is_not_there_is_refused(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main([str(FILE), "--faithfulness", "absent"])
