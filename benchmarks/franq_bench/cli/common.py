@@ -38,8 +38,10 @@ class DType(StrEnum):
 
 
 def existing(files: Sequence[Path]) -> None:
-    """End the program if a file does not exist."""
+    """End the program if a file does not exist, or is a folder."""
     for file in files:
+        if file.is_dir():
+            fail(f"{file} is a folder: give the files in it that are meant")
         if not file.is_file():
             fail(f"no such file: {file}")
 

@@ -24,6 +24,9 @@ def test_bench_of_a_missing_file_says_so(run, tmp_path):
     result = run("faithfulness", "--data", tmp_path / "none.jsonl")
     assert result.exit_code == 2
     assert "no such file" in result.stderr
+    result = run("faithfulness", "--data", tmp_path)  # `verdicts --data` takes a folder
+    assert result.exit_code == 2
+    assert "is a folder: give the files" in " ".join(result.stderr.split())
 
 
 def test_a_limit_of_no_pairs_is_refused_and_not_taken_from_the_end(run):
