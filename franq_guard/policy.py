@@ -39,7 +39,7 @@ _UNBROKEN = re.compile(
 )
 """A link or code within a line in Markdown, with the marks that close what is around it."""
 _OPENS_QUOTE = re.compile(r"(?<=\s)[\"“«]+\Z")
-"""Belongs to the next sentence."""
+"""A quotation mark at the end of a stretch, which opens the next sentence."""
 MAY_BE_WEAK: tuple[Label, ...] = (*WEAK, "unclear")
 """Labels that a policy may act against, worst first."""
 _WORST_FIRST: tuple[Label, ...] = (*MAY_BE_WEAK, "unverified")

@@ -13,7 +13,8 @@ __all__ = ["Outline", "end_of_line", "underline"]
 _APART = frozenset({"footnote", "entry", "citation"})
 """Kinds of blocks that are below no heading: they belong to the whole answer."""
 _BOLD_HEADING, _PARAGRAPH, _LIST = 7, 8, 9
-_PART_OF_ITEM, _TO_COME = 10**6, 10**7
+_PART_OF_ITEM = 10**6  # more than any item: it is below the item that it belongs to
+_TO_COME = 10**7  # below everything
 
 
 class Outline:

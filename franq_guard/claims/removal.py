@@ -33,7 +33,10 @@ _MARK = re.compile(
     r"|<(?P<tag>/?(?:b|i|u|em|strong|mark|small|sup|sub|span|font|del))\b[^<>\n]*>",
     re.I,
 )
-"""What begins or ends emphasis, in Markdown or HTML; and code, formulas and addresses, as other."""
+"""What begins or ends emphasis, in Markdown or HTML.
+
+Code, formulas and addresses match as ``other``, so that a mark inside them does not count.
+"""
 
 
 @dataclass(frozen=True, slots=True, order=True)

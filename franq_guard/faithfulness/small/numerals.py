@@ -17,10 +17,10 @@ from franq_guard.records import Span
 
 
 def one_of(words: Iterable[str]) -> str:
-    """One of some words, as a regular expression; where it ignores case, of ASCII letters alone.
+    """A regular expression for one of some words; it ignores case for ASCII letters alone.
 
-    Else "fıfth" and "ſecond", as some PDFs and old books have them, match too, though who looks up
-    such a word does not find it.
+    Otherwise "fıfth" and "ſecond", as some PDFs and old books have them, would match as well, but
+    the dictionaries of the words, in which a match is looked up, do not have them.
     """
     return f"(?a:{'|'.join(words)})"
 
