@@ -39,7 +39,7 @@ def promise_from(
     if about not in (None, "true", "stated"):
         fail(f"--promise must be true or stated, not {about!r}")
     if at_most_flagged is None and (confidence, about) != (None, None):
-        fail("--confidence and --promise say more of --at-most-flagged: give that, too")
+        fail("--confidence and --promise need --at-most-flagged: give that, too")
     return {
         "at_most_flagged": at_most_flagged,
         "confidence": 0.9 if confidence is None else confidence,

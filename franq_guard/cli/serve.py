@@ -135,7 +135,7 @@ def serve(
         streams=streams,
     )
     if upstream is None and (stream, upstream_kind) != ("claims", "openai"):
-        fail("--stream and --upstream-kind are of the proxy: give --upstream URL, too")
+        fail("--stream and --upstream-kind need the proxy: give --upstream URL, too")
 
     def guard() -> Guard:
         model = language_model or (_of_upstream(settings) if calibrator else None)
